@@ -1,0 +1,41 @@
+"""What every test gets: its own cache and state, no colours, and the checks for outside tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.needs import require
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose tool is missing, or fail it where tools are required."""
+    for mark in item.iter_markers("needs"):
+        require(mark.args[0])
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep each test away from the state of whoever runs it.
+
+    Built environments are shared by the whole session (they are named by the digest of their
+    lock); everything else starts empty.
+    """
+    session = tmp_path_factory.getbasetemp()
+    shared = session.parent if session.name.startswith("popen-") else session
+    monkeypatch.setenv("RRA_CACHE", str(shared / "rra-cache"))
+    monkeypatch.setenv("RRA_STATE", str(tmp_path_factory.mktemp("rra-state")))
+    monkeypatch.setenv("NO_COLOR", "1")
+    for name in ("RRA_CODE_DIR", "RRA_OUTPUTS_ROOT", "RRA_OUTPUT_DIR", "RRA_DATA_DIR", "RRA_NONCE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The root of the checkout."""
+    return ROOT

@@ -1,0 +1,91 @@
+"""Marks tests that need something pip cannot install.
+
+Without the tool such a test is skipped and the reason names what to install. Where
+``RRA_REQUIRE_TOOLS=1`` is set, as in CI, it fails instead: a skip there would hide a check.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Set to 1 to turn "tool missing, skipped" into a failure.
+REQUIRE_TOOLS = "RRA_REQUIRE_TOOLS"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something outside Python: whether it works here, and what to do where it does not."""
+
+    works: Callable[[], bool]
+    remedy: str
+
+
+def _succeeds(*argv: str) -> bool:
+    """Tell whether a command can be found and ends with exit status 0."""
+    if shutil.which(argv[0]) is None:
+        return False
+    try:
+        run = subprocess.run(argv, capture_output=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return run.returncode == 0
+
+
+def _bwrap() -> bool:
+    return _succeeds("bwrap", "--ro-bind", "/", "/", "--unshare-all", "--dev", "/dev", "true")
+
+
+def _strace() -> bool:
+    return _succeeds("strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "true")
+
+
+def _full_disk() -> bool:
+    """A small file system of our own can be mounted."""
+    mount = "mount -t tmpfs -o size=64k none /mnt"
+    return _succeeds("unshare", "--mount", "sh", "-c", mount)
+
+
+NEEDS = {
+    "bwrap": Need(_bwrap, "apt-get install bubblewrap"),
+    "strace": Need(_strace, "apt-get install strace"),
+    "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
+    "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
+    "tmpfs": Need(_full_disk, "run the tests as root where mounting is allowed"),
+}
+
+
+@cache
+def available(tool: str) -> bool:
+    """Tell whether a tool of `NEEDS` works here, by running it."""
+    return NEEDS[tool].works()
+
+
+def needs(tool: str) -> pytest.MarkDecorator:
+    """Mark a test (or a module, by ``pytestmark``) as needing a tool of `NEEDS`.
+
+    Raises:
+        KeyError: the tool is not listed there.
+    """
+    if tool not in NEEDS:
+        raise KeyError(f"{tool} is not in tests/support/needs.py; add it with what to install")
+    return pytest.mark.needs(tool)
+
+
+def require(tool: str) -> None:
+    """Skip the running test, or fail it in CI, when the tool does not work here."""
+    if available(tool):
+        return
+    reason = f"needs {tool}: {NEEDS[tool].remedy}"
+    if os.environ.get(REQUIRE_TOOLS) == "1":
+        pytest.fail(f"{reason} ({REQUIRE_TOOLS}=1 forbids to skip)", pytrace=False)
+    pytest.skip(reason)
