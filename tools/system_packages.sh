@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that some tests need and pip cannot bring.
+# tests/support/needs.py names the same packages where a test is skipped.
+set -euo pipefail
+
+packages=(
+  bubblewrap # isolation: the sandbox level "bwrap"
+  strace     # the recorder's full level
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  if [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
+    missing+=("$package")
+  fi
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "system packages: all installed (${packages[*]})"
+  exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "system packages: no apt-get here; install these yourself: ${missing[*]}" >&2
+  exit 3
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" apt-get install -q -y --no-install-recommends "${missing[@]}"
