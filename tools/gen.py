@@ -1,0 +1,249 @@
+"""Write, or check, everything in this repository that is made from the code.
+
+``--write`` writes the files, ``--check`` (the default) names those that differ and ends with 1:
+
+- ``docs/reference/rules/``: one page for each lint rule, from its docstring
+- ``docs/reference/cli/``: one page for each verb, from its help
+- ``docs/reference/errors.md``: the errors, from the tree in ``rra.errors``
+- ``docs/reference/api.md``: the functions of ``rra.api``, from their signatures and docstrings
+- ``README.md``: the help text between its markers
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+
+    from rra.errors import RraError
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+README = ROOT / "README.md"
+HELP_WIDTH = 88
+MARKED = re.compile(
+    r"(?P<begin><!-- begin: rra --help, written by tools/gen.py -->\n).*?(?P<end><!-- end -->)",
+    re.DOTALL,
+)
+NOTE = "<!-- written by tools/gen.py; change the code and run make generate -->\n\n"
+
+Files = dict[Path, str]
+
+
+# ------------------------------------------------------------------------------------ rules
+
+
+def rule_pages() -> Files:
+    """Return the page of each rule and their index."""
+    from rra.lint import pages, rule
+
+    files: Files = {}
+    rows = []
+    for code, found in rule.rules().items():
+        files[REFERENCE / "rules" / f"{code}.md"] = NOTE + pages.render_page(found).rstrip() + "\n"
+        rows.append(
+            f"| [{code}]({code}.md) | {found.name} | {found.severity} "
+            f"| {found.profile} | {found.fix} |"
+        )
+    index = [
+        "# Lint rules",
+        "",
+        "`rra lint` applies them; `rra explain CODE` prints the page of one.",
+        "",
+        "| code | name | severity | profile | fix |",
+        "|---|---|---|---|---|",
+        *rows,
+        "",
+        toctree(sorted(path.stem for path in files)),
+    ]
+    files[REFERENCE / "rules" / "index.md"] = NOTE + "\n".join(index)
+    return files
+
+
+# -------------------------------------------------------------------------------------- cli
+
+
+def help_text(command: click.Command, name: str) -> str:
+    """Return what ``<name> --help`` prints, at a fixed width."""
+    import click
+
+    context = click.Context(command, info_name=name, terminal_width=HELP_WIDTH)
+    lines = command.get_help(context).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def verbs(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield the full name and the command of each verb, those of nested groups too."""
+    import click
+
+    context = click.Context(group, info_name=prefix)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        yield f"{prefix} {name}", command
+        if isinstance(command, click.Group):
+            yield from verbs(command, f"{prefix} {name}")
+
+
+def command_pages() -> Files:
+    """Return the page of each verb and their index."""
+    from rra.cli.main import main
+
+    files: Files = {}
+    rows = []
+    for name, command in verbs(main, "rra"):
+        words = name.split()[1:]
+        page = REFERENCE / "cli" / f"{'-'.join(words)}.md"
+        files[page] = f"{NOTE}# {name}\n\n```text\n{help_text(command, name)}\n```\n"
+        rows.append(f"| [`{name}`]({page.name}) | {command.get_short_help_str(120)} |")
+    index = [
+        "# Command line",
+        "",
+        "```text",
+        help_text(main, "rra"),
+        "```",
+        "",
+        "| verb | what it does |",
+        "|---|---|",
+        *rows,
+        "",
+        toctree(page.stem for page in files),
+    ]
+    files[REFERENCE / "cli" / "index.md"] = NOTE + "\n".join(index)
+    return files
+
+
+def readme() -> Files:
+    """Return README.md with the present help text between its markers."""
+    from rra.cli.main import main
+
+    text = README.read_text(encoding="utf-8")
+    if not MARKED.search(text):
+        sys.exit("README.md has lost the markers of its help text")
+    block = f"```text\n{help_text(main, 'rra')}\n```\n"
+    return {README: MARKED.sub(lambda found: found["begin"] + block + found["end"], text)}
+
+
+# ------------------------------------------------------------------------------- errors, api
+
+
+def error_tree(kind: type[RraError], depth: int = 0) -> Iterator[tuple[type[RraError], int]]:
+    """Yield the error classes in the order of their definition, parents first."""
+    yield kind, depth
+    for child in kind.__subclasses__():
+        yield from error_tree(child, depth + 1)
+
+
+def error_page() -> Files:
+    """Return the page that lists the errors with their names and exit codes."""
+    from rra.errors import RraError
+
+    rows = []
+    for kind, _ in error_tree(RraError):
+        if kind.__module__ != "rra.errors":
+            continue
+        about = inspect.cleandoc(kind.__doc__ or "").split("\n\n", 1)[0].replace("\n", " ")
+        about = about.replace("``", "`")
+        rows.append(f"| `{kind.slug}` | `{kind.__name__}` | {kind.exit_code} | {about} |")
+    page = [
+        "# Errors",
+        "",
+        "`rra explain SLUG` explains one. The slug is also in the `--json` output, in `problems`.",
+        "Exit codes are explained in [their own page](exit-codes.md).",
+        "",
+        "| slug | class in `rra.errors` | exit code | what it says |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    return {REFERENCE / "errors.md": NOTE + "\n".join(page)}
+
+
+def header(function: Callable[..., object]) -> str:
+    """Return the head of a function as its source has it, without decorators."""
+    source = textwrap.dedent(inspect.getsource(function))
+    node = ast.parse(source).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        raise TypeError(f"{function!r} is no plain function")
+    return "\n".join(source.splitlines()[node.lineno - 1 : node.body[0].lineno - 1])
+
+
+def api_page() -> Files:
+    """Return the page with the functions of ``rra.api``."""
+    api = importlib.import_module("rra.api")
+    parts = [
+        "# Python functions",
+        "",
+        "One function for each verb, in `rra.api`. Each returns a frozen result, raises the errors",
+        "of `rra.errors`, and prints nothing.",
+        "",
+    ]
+    for name in sorted(api.__all__):
+        value = getattr(api, name)
+        if not inspect.isfunction(value):
+            continue
+        doc = inspect.getdoc(value) or ""
+        parts += [f"## {name}", "", "```python", header(value), "```", ""]
+        parts += ["```text", doc, "```", ""]
+    return {REFERENCE / "api.md": NOTE + "\n".join(parts)}
+
+
+# -------------------------------------------------------------------------------------- main
+
+
+def toctree(names: Iterator[str] | list[str]) -> str:
+    """Return a hidden MyST table of contents."""
+    return "\n".join(["```{toctree}", ":hidden:", "", *names, "```", ""])
+
+
+def wanted() -> Files:
+    """Return every generated file with the text it should have."""
+    files: Files = {}
+    for make in (rule_pages, command_pages, error_page, api_page, readme):
+        files |= make()
+    return files
+
+
+def left_over(files: Files) -> list[Path]:
+    """Return pages in the generated folders that nothing stands behind any more."""
+    folders = (REFERENCE / "rules", REFERENCE / "cli")
+    return sorted(path for folder in folders for path in folder.glob("*.md") if path not in files)
+
+
+def main() -> int:
+    """Check or write; return 1 when something differs."""
+    parser = argparse.ArgumentParser(description="Check or write the generated files.")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--check", action="store_true", help="name what differs (the default)")
+    choice.add_argument("--write", action="store_true", help="write the files")
+    write = parser.parse_args().write
+    files = wanted()
+    stale = left_over(files)
+    for path, text in files.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            stale.append(path)
+            if write:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    for path in stale:
+        if write and path not in files:
+            path.unlink()
+        print(f"{'wrote' if write else 'differs'}: {path.relative_to(ROOT)}")
+    if stale and not write:
+        print("run: make generate", file=sys.stderr)
+    return 1 if stale and not write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
