@@ -1,0 +1,1 @@
+"""Small services that every layer uses: files, processes, time, YAML, canonical bytes."""

@@ -1,0 +1,195 @@
+"""Files: whole or not at all, inside their place, with their digests.
+
+Writers stage beside the target and rename, so that a kill at any moment leaves the old
+content or the new, never a half. Leftovers carry `STAGING_PREFIX` and every reader skips them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from rra.errors import StorageError, UnsafePathError
+
+STAGING_PREFIX = ".rra-staging-"
+"""Start of the name of everything that is being written and not yet whole."""
+
+_CHUNK = 1 << 20
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextlib.contextmanager
+def storage_errors(target: Path) -> Iterator[None]:
+    """Turn a full disk or a refused write into a `StorageError` that names the target."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            message = f"no space left while writing {target}"
+            hint = "free some space on that disk and run the same command again"
+        elif error.errno in _REFUSED:
+            message = f"not allowed to write {target}: {error.strerror}"
+            hint = "check the owner and mode of that directory, or choose another place"
+        else:
+            raise
+        raise StorageError(message, hint=hint) from error
+
+
+def atomic_write(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
+    """Write a file so that it is never seen half-written.
+
+    Args:
+        path: Target; its directory is made when missing.
+        data: Content; text is written as UTF-8 with the line ends it has.
+        mode: Permission bits of the new file.
+
+    Raises:
+        StorageError: The disk is full or refuses; the target is as it was.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(mode)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def staged_directory(target: Path) -> Iterator[Path]:
+    """Yield an empty directory that becomes `target` when the block ends without error.
+
+    An existing target is replaced as a whole. When the block raises, the staging directory
+    is removed and the target is as it was.
+
+    Raises:
+        StorageError: The disk is full or refuses.
+    """
+    with storage_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = target.parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
+        staging.mkdir()
+        try:
+            yield staging
+            _replace_directory(staging, target)
+        finally:
+            if staging.exists():
+                remove_tree(staging)
+
+
+def _replace_directory(staging: Path, target: Path) -> None:
+    """Rename `staging` to `target`, moving an existing target aside first."""
+    if not target.exists():
+        staging.rename(target)
+        return
+    aside = target.parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
+    target.rename(aside)
+    staging.rename(target)
+    remove_tree(aside)
+
+
+def sweep_staging(directory: Path) -> None:
+    """Remove what earlier killed writers left in a directory."""
+    if directory.is_dir():
+        for leftover in directory.glob(f"{STAGING_PREFIX}*"):
+            remove_tree(leftover)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file or a whole directory, also one whose parts are read-only."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, _, _ in os.walk(path):
+        Path(folder).chmod(stat.S_IRWXU)
+    shutil.rmtree(path)
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Return the digest of bytes as ``sha256:<hex>``."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """Return the digest of a file's content as ``sha256:<hex>``, in constant memory."""
+    state = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            state.update(chunk)
+    return "sha256:" + state.hexdigest()
+
+
+def safe_join(root: Path, relative: str | PurePosixPath) -> Path:
+    """Join a path of a document onto a root and insist that it stays inside.
+
+    Args:
+        root: Directory that the result must lie in.
+        relative: Path with forward slashes, as documents of the format write it.
+
+    Raises:
+        UnsafePathError: The path is absolute, climbs out, or passes a link that leads out.
+    """
+    pure = PurePosixPath(relative)
+    message = ""
+    if pure.is_absolute():
+        message = f"absolute path in an artifact: {pure}"
+    elif ".." in pure.parts:
+        message = f"path climbs out of the artifact: {pure}"
+    elif not (root / pure).resolve().is_relative_to(root.resolve()):
+        message = f"path passes a symbolic link out of the artifact: {pure}"
+    if message:
+        hint = "copy the file into the artifact and name it by its place there"
+        raise UnsafePathError(message, hint=hint)
+    return root / pure
+
+
+def walk_files(root: Path) -> Iterator[PurePosixPath]:
+    """Yield every file and symbolic link below a directory, byte-sorted, links not followed.
+
+    Staging leftovers are passed over.
+    """
+    yield from sorted(_walk(root, PurePosixPath()), key=lambda path: str(path).encode())
+
+
+def _walk(root: Path, inside: PurePosixPath) -> Iterator[PurePosixPath]:
+    with os.scandir(root / inside) as entries:
+        for entry in entries:
+            if entry.name.startswith(STAGING_PREFIX):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(root, inside / entry.name)
+            else:
+                yield inside / entry.name
+
+
+def copy_files(source: Path, target: Path, files: Iterable[PurePosixPath]) -> None:
+    """Copy the named files of one tree into another, with modes, times and links kept.
+
+    Raises:
+        StorageError: The disk is full or refuses.
+    """
+    with storage_errors(target):
+        target.mkdir(parents=True, exist_ok=True)
+        for relative in files:
+            destination = target / relative
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / relative, destination, follow_symlinks=False)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a whole directory, with modes, times and links kept."""
+    copy_files(source, target, walk_files(source))

@@ -1,0 +1,33 @@
+"""Files that ship with the package: schemas and templates, in a wheel or in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rra.errors import InternalError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def _data_root(name: str) -> Path:
+    for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent.parent / name):
+        if candidate.is_dir():
+            return candidate
+    message = f"the installed package lacks its {name}/ files"
+    raise InternalError(message, hint="install rra again")
+
+
+def schema_path(name: str) -> Path:
+    """Return the path of a JSON Schema of the current major version, such as ``manifest``."""
+    return _data_root("schemas") / "v1" / f"{name}.schema.json"
+
+
+def templates() -> list[str]:
+    """Return the names of the cookiecutter templates that ship."""
+    root = _data_root("templates")
+    return sorted(path.parent.name for path in root.glob("*/cookiecutter.json"))
+
+
+def template_path(name: str) -> Path:
+    """Return the directory of a shipped cookiecutter template."""
+    return _data_root("templates") / name

@@ -1,0 +1,57 @@
+"""Reading notebooks; nothing here ever writes one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from rra.errors import FormatError, Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One cell of a notebook.
+
+    Attributes:
+        kind: ``code``, ``markdown`` or ``raw``.
+        source: Text of the cell.
+        execution_count: Number of its last run, if any.
+        has_outputs: Whether outputs are stored with it.
+    """
+
+    kind: str
+    source: str
+    execution_count: int | None
+    has_outputs: bool
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """Return the cells of a notebook of any version, in order.
+
+    Raises:
+        FormatError: The file is not a notebook.
+    """
+    import nbformat
+
+    try:
+        text = path.read_text("utf-8-sig")
+        notebook: Any = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    except (ValueError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, json.JSONDecodeError):
+            first = f"not JSON: {first}"
+        problem = Problem(f"not a notebook: {first}", str(path), clause="code/notebook")
+        raise FormatError(str(problem), problems=(problem,)) from error
+    return [_cell(cell) for cell in notebook.get("cells", [])]
+
+
+def _cell(cell: Any) -> Cell:
+    source = cell.get("source", "")
+    return Cell(
+        str(cell.get("cell_type", "raw")),
+        "".join(source) if isinstance(source, list) else str(source),
+        cell.get("execution_count"),
+        bool(cell.get("outputs")),
+    )

@@ -1,0 +1,231 @@
+"""Reading an artifact: the manifest and the documents beside it, every fault with its place."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import json
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+import pydantic
+
+from rra._base.files import safe_join
+from rra._base.yaml import YamlDocument, parse_yaml
+from rra.artifact import inventory, layout
+from rra.errors import FormatError, NotAnArtifactError, Problem, UsageError
+from rra.model import Lock, Manifest, Outcome, Repair, RepairsDocument, Setting, SettingsDocument
+from rra.schema import check_document
+
+Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+
+@dataclasses.dataclass(frozen=True)
+class Artifact:
+    """An RRA directory, read and checked against the schema.
+
+    Attributes:
+        root: Absolute path of the directory that holds ``rra.yaml``.
+        manifest: The manifest.
+        document: Its source with the place of each value.
+        warnings: Unknown keys and other things that do not stop a reader.
+    """
+
+    root: Path
+    manifest: Manifest
+    document: YamlDocument
+    warnings: tuple[Problem, ...] = ()
+
+    def path(self, relative: str) -> Path:
+        """Return the path of a file that a document names.
+
+        Raises:
+            UnsafePathError: The path leads outside the artifact.
+        """
+        return safe_join(self.root, relative)
+
+    @property
+    def code_root(self) -> Path:
+        """Folder of the code: ``code/``, or the root itself when the code is in place."""
+        return self.root if self.manifest.code.root == "." else self.path(self.manifest.code.root)
+
+    def code_files(self) -> tuple[PurePosixPath, ...]:
+        """Return the files of the code, relative to `code_root`, byte-sorted."""
+        return inventory.code_files(self.root, self.manifest)
+
+    def element_files(self, element: str) -> tuple[PurePosixPath, ...]:
+        """Return the files of an element, relative to `root`, byte-sorted."""
+        return inventory.element_files(self.root, self.manifest, element)
+
+    @functools.cached_property
+    def lock(self) -> Lock | None:
+        """What ``rra.lock`` says, or None when there is none.
+
+        Raises:
+            FormatError: The file is there but is not a lock.
+        """
+        path = self.root / layout.LOCK
+        return read_document(path, "lock", Lock) if path.is_file() else None
+
+    @functools.cached_property
+    def settings(self) -> dict[str, Setting]:
+        """Settings by name; empty when there is no file.
+
+        Raises:
+            FormatError: The file breaks its schema.
+        """
+        path = self.root / layout.SETTINGS
+        return read_document(path, "settings", SettingsDocument).root if path.is_file() else {}
+
+    @functools.cached_property
+    def repairs(self) -> list[tuple[str, Repair]]:
+        """Repairs in the order in which they apply; empty when there is no file.
+
+        Raises:
+            FormatError: The file breaks its schema.
+        """
+        path = self.root / layout.REPAIRS
+        return read_document(path, "repairs", RepairsDocument).ordered() if path.is_file() else []
+
+    def outcome(self, name: str) -> tuple[str, Outcome]:
+        """Find an outcome by ``<experiment>/<outcome>`` or by a part that is unique.
+
+        Raises:
+            UsageError: No outcome or several have that name.
+        """
+        outcomes = self.manifest.outcomes()
+        if name in outcomes:
+            return name, outcomes[name]
+        found = [full for full in outcomes if name in full.split("/")]
+        if len(found) == 1:
+            return found[0], outcomes[found[0]]
+        if found:
+            message = f"{name} names several outcomes: {', '.join(found)}"
+            raise UsageError(message, hint="give one of them in full")
+        near = difflib.get_close_matches(name, list(outcomes), n=3, cutoff=0.4)
+        message = f"no outcome is called {name}"
+        raise UsageError(message, hint=f"outcomes: {', '.join(near or outcomes)}")
+
+
+def load_artifact(path: Path) -> Artifact:
+    """Read an artifact from its directory (or from the path of its ``rra.yaml``).
+
+    Raises:
+        NotAnArtifactError: There is no such directory, or it holds no ``rra.yaml``.
+        FormatError: The manifest cannot be used; carries every problem.
+    """
+    root = path.parent if path.name == layout.MANIFEST and path.is_file() else path
+    manifest_path = root / layout.MANIFEST
+    if not root.is_dir():
+        message = f"no such directory: {root}"
+        raise NotAnArtifactError(message, hint="give the directory that holds rra.yaml")
+    if not manifest_path.is_file():
+        message = f"{root} holds no {layout.MANIFEST}"
+        raise NotAnArtifactError(message, hint=f"make one with: rra init {root}")
+    document = _parse(manifest_path, layout.MANIFEST)
+    problems = check_document(document, "manifest")
+    _raise_faults(problems, layout.MANIFEST)
+    manifest = _build(document, Manifest)
+    faults = list(_check_links(document, manifest))
+    _raise_faults(faults, layout.MANIFEST)
+    warnings = tuple(p for p in problems if p.severity == "warning")
+    return Artifact(root.resolve(), manifest, document, warnings)
+
+
+def read_document(path: Path, schema: str, model: type[Model]) -> Model:
+    """Read another document of the format (YAML or JSON) and check it against its schema.
+
+    Raises:
+        UsageError: There is no such file.
+        FormatError: It breaks its schema; carries every problem.
+    """
+    if not path.is_file():
+        message = f"no such file: {path}"
+        raise UsageError(message, hint="check the path")
+    document = _parse(path, str(path))
+    if document.data is None:
+        document = dataclasses.replace(document, data={})
+    problems = check_document(document, schema)
+    _raise_faults(problems, str(path))
+    return _build(document, model)
+
+
+def _parse(path: Path, source: str) -> YamlDocument:
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = Problem(f"not UTF-8: {error.reason}", source, 1, 1, clause="format/yaml")
+        raise FormatError(str(problem), problems=(problem,), hint="save it as UTF-8") from error
+    if path.suffix in {".json", ".lock"}:
+        return _parse_json(text, source)
+    return parse_yaml(text, source=source)
+
+
+def _parse_json(text: str, source: str) -> YamlDocument:
+    try:
+        return YamlDocument(json.loads(text), text, source, {})
+    except json.JSONDecodeError as error:
+        problem = Problem(
+            f"not valid JSON: {error.msg}", source, error.lineno, error.colno, clause="format/json"
+        )
+        hint = "make it again with: rra lock"
+        raise FormatError(str(problem), problems=(problem,), hint=hint) from error
+
+
+def _raise_faults(problems: list[Problem], source: str) -> None:
+    faults = tuple(p for p in problems if p.severity == "error")
+    if faults:
+        count = "1 problem" if len(faults) == 1 else f"{len(faults)} problems"
+        message = f"{source} breaks the format: {count}"
+        hint = "correct the places named and run again"
+        raise FormatError(message, problems=tuple(problems), hint=hint)
+
+
+def _build(document: YamlDocument, model: type[Model]) -> Model:
+    """Build the model; the schema has passed, so a fault here is said with the same places."""
+    try:
+        return model.model_validate(document.data)
+    except pydantic.ValidationError as error:
+        problems = [
+            document.problem(
+                [key for key in fault["loc"] if not _is_tag(key, document)],
+                fault["msg"],
+                clause=f"model/{fault['type']}",
+            )
+            for fault in error.errors()
+        ]
+        _raise_faults(problems, document.source)
+        raise
+
+
+def _is_tag(key: str | int, document: YamlDocument) -> bool:
+    """Tell pydantic's names of union branches from keys of the document."""
+    return isinstance(key, str) and not any(key in path for path in document.positions)
+
+
+def _check_links(document: YamlDocument, manifest: Manifest) -> list[Problem]:
+    """Check that every id that the manifest uses is defined in it."""
+    problems: list[Problem] = []
+
+    def need(known: object, name: str, path: tuple[str | int, ...], what: str) -> None:
+        names = list(known) if isinstance(known, dict) else []
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+            message = f"no {what} is called {name!r}"
+            clause = "manifest/links"
+            problems.append(document.problem(path, message, clause=clause, hint=hint))
+
+    for key, launcher in manifest.launchers.items():
+        here = ("launchers", key)
+        need(manifest.environments, launcher.environment, (*here, "environment"), "environment")
+        for index, other in enumerate(launcher.needs):
+            need(manifest.launchers, other, (*here, "needs", index), "launcher")
+        for index, other in enumerate(launcher.inputs):
+            need(manifest.data, other, (*here, "inputs", index), "data item")
+    for experiment_id, experiment in manifest.experiments.items():
+        for outcome_id, outcome in experiment.outcomes.items():
+            place = ("experiments", experiment_id, "outcomes", outcome_id, "selector", "launcher")
+            need(manifest.launchers, outcome.selector.launcher, place, "launcher")
+    return problems
