@@ -5,6 +5,7 @@
 - ``docs/reference/rules/``: one page for each lint rule, from its docstring
 - ``docs/reference/cli/``: one page for each verb, from its help
 - ``docs/reference/errors.md``: the errors, from the tree in ``rra.errors``
+- ``docs/reference/format/``: one page for each document of the format, from its JSON Schema
 - ``docs/reference/api.md``: the functions of ``rra.api``, from their signatures and docstrings
 - ``README.md``: the help text between its markers
 """
@@ -15,12 +16,13 @@ import argparse
 import ast
 import importlib
 import inspect
+import json
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import click
@@ -31,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 README = ROOT / "README.md"
 HELP_WIDTH = 88
+DOCUMENT = "The document"
 MARKED = re.compile(
     r"(?P<begin><!-- begin: rra --help, written by tools/gen.py -->\n).*?(?P<end><!-- end -->)",
     re.DOTALL,
@@ -38,6 +41,7 @@ MARKED = re.compile(
 NOTE = "<!-- written by tools/gen.py; change the code and run make generate -->\n\n"
 
 Files = dict[Path, str]
+Json = dict[str, Any]
 
 
 # ------------------------------------------------------------------------------------ rules
@@ -135,6 +139,98 @@ def readme() -> Files:
     return {README: MARKED.sub(lambda found: found["begin"] + block + found["end"], text)}
 
 
+# ----------------------------------------------------------------------------------- format
+
+
+def kind_of(schema: Json) -> str:
+    """Return the type of a value in words, with a link to the section that describes it."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "const" in schema or "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    for word in ("oneOf", "anyOf"):
+        if word in schema:
+            return " or ".join(dict.fromkeys(kind_of(choice) for choice in schema[word]))
+    kinds = schema.get("type", "any value")
+    if kinds == "array":
+        return f"list of {kind_of(schema.get('items', {}))}"
+    if kinds == "object" and isinstance(schema.get("additionalProperties"), dict):
+        return f"map of {kind_of(schema['additionalProperties'])}"
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+
+
+def cell(text: str) -> str:
+    """Return a text that can stand in a cell of a Markdown table."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "\\<")
+
+
+def written_inside(schema: Json) -> Json:
+    """Return the object that a value is, or holds as item or entry, where it has keys."""
+    for choice in (schema, schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(choice, dict) and "properties" in choice:
+            return choice
+    return {}
+
+
+def sections(name: str, schema: Json, level: int) -> Iterator[str]:
+    """Yield the section of an object, and those of the objects written inside it."""
+    properties = schema.get("properties", {})
+    yield f"{'#' * level} {name}\n"
+    if "description" in schema and name != DOCUMENT:
+        yield cell(schema["description"]) + "\n"
+    if not properties:
+        yield f"{kind_of(schema)}\n"
+        return
+    required = schema.get("required", [])
+    yield "| key | value | |\n|---|---|---|"
+    for key, value in properties.items():
+        about = cell(value.get("description", ""))
+        must = "**required.** " if key in required else ""
+        yield f"| `{key}` | {kind_of(value)} | {must}{about} |"
+    yield ""
+    for key, outer in properties.items():
+        value = written_inside(outer)
+        if value:
+            inner = key if name == DOCUMENT else f"{name}.{key}"
+            yield from sections(inner, value, min(level + 1, 4))
+
+
+def format_pages() -> Files:
+    """Return the page of each schema and their index."""
+    files: Files = {}
+    rows = []
+    for path in sorted((ROOT / "schemas" / "v1").glob("*.schema.json")):
+        schema: Json = json.loads(path.read_text(encoding="utf-8"))
+        name = path.name.removesuffix(".schema.json")
+        parts = [f"# {schema['title']}\n", cell(schema.get("description", "")) + "\n"]
+        parts.append(f"Schema: `schemas/v1/{path.name}`, `{schema['$id']}`\n")
+        if "properties" in schema:
+            parts += [*sections(DOCUMENT, schema, 2)]
+        else:
+            parts.append(f"The document is a {kind_of(schema)}.\n")
+            if written_inside(schema):
+                parts += sections("Each entry", written_inside(schema), 2)
+        for word, definition in sorted(schema.get("$defs", {}).items()):
+            parts += sections(word, definition, 2)
+        files[REFERENCE / "format" / f"{name}.md"] = NOTE + "\n".join(parts).rstrip() + "\n"
+        rows.append(f"| [{schema['title']}]({name}.md) | {cell(schema.get('description', ''))} |")
+    index = [
+        "# Format",
+        "",
+        "Every document of the format, from its JSON Schema. Keys that a schema does not know are",
+        "kept, written back, and warned about; `x-…` is free.",
+        "",
+        "| document | what it is |",
+        "|---|---|",
+        *rows,
+        "",
+        toctree([page.stem for page in files]),
+    ]
+    files[REFERENCE / "format" / "index.md"] = NOTE + "\n".join(index)
+    return files
+
+
 # ------------------------------------------------------------------------------- errors, api
 
 
@@ -210,14 +306,14 @@ def toctree(names: Iterator[str] | list[str]) -> str:
 def wanted() -> Files:
     """Return every generated file with the text it should have."""
     files: Files = {}
-    for make in (rule_pages, command_pages, error_page, api_page, readme):
+    for make in (rule_pages, command_pages, format_pages, error_page, api_page, readme):
         files |= make()
     return files
 
 
 def left_over(files: Files) -> list[Path]:
     """Return pages in the generated folders that nothing stands behind any more."""
-    folders = (REFERENCE / "rules", REFERENCE / "cli")
+    folders = [REFERENCE / name for name in ("rules", "cli", "format")]
     return sorted(path for folder in folders for path in folder.glob("*.md") if path not in files)
 
 
