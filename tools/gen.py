@@ -102,11 +102,11 @@ def verbs(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]
 
 def command_pages() -> Files:
     """Return the page of each verb and their index."""
-    from rra.cli.main import main
+    from rra.cli.main import group
 
     files: Files = {}
     rows = []
-    for name, command in verbs(main, "rra"):
+    for name, command in verbs(group, "rra"):
         words = name.split()[1:]
         page = REFERENCE / "cli" / f"{'-'.join(words)}.md"
         files[page] = f"{NOTE}# {name}\n\n```text\n{help_text(command, name)}\n```\n"
@@ -115,7 +115,7 @@ def command_pages() -> Files:
         "# Command line",
         "",
         "```text",
-        help_text(main, "rra"),
+        help_text(group, "rra"),
         "```",
         "",
         "| verb | what it does |",
@@ -130,12 +130,12 @@ def command_pages() -> Files:
 
 def readme() -> Files:
     """Return README.md with the present help text between its markers."""
-    from rra.cli.main import main
+    from rra.cli.main import group
 
     text = README.read_text(encoding="utf-8")
     if not MARKED.search(text):
         sys.exit("README.md has lost the markers of its help text")
-    block = f"```text\n{help_text(main, 'rra')}\n```\n"
+    block = f"```text\n{help_text(group, 'rra')}\n```\n"
     return {README: MARKED.sub(lambda found: found["begin"] + block + found["end"], text)}
 
 
