@@ -134,18 +134,6 @@ def test_no_lock_with_addresses_is_tracked() -> None:
     assert [str(name) for name in tracked_files() if name.name in forbidden] == []
 
 
-def test_every_python_file_of_ours_postpones_annotations() -> None:
-    ours = ("src", "tools")
-    late = [
-        str(name)
-        for name in tracked_files()
-        if name.parts[0] in ours
-        and name.suffix == ".py"
-        and "from __future__ import annotations" not in Path(ROOT, name).read_text(encoding="utf-8")
-    ]
-    assert late == []
-
-
 def test_no_promise_of_later_work_is_left_in_what_ships() -> None:
     words = ["TO" + "DO", "FIX" + "ME", "X" * 3, "not " + "implemented", "coming " + "soon"]
     places = ("src", "spec", "schemas", "docs", "README.md")

@@ -24,6 +24,7 @@ PROBE = """
 import json, sys
 from rra.cli.main import main
 sys.argv = ["rra", *json.loads(sys.argv[1])]
+status = 0
 try:
     main()
 except SystemExit as end:
