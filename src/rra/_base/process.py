@@ -1,30 +1,30 @@
 """The only place where programs are started.
 
 `run` is for short helpers whose output is small; `supervise` runs a launcher: its own
-process group, output to files with a cap, a wall limit with grace, the whole group ended.
+session, output to files with a cap, limits with grace, and its whole tree of processes ended.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import hashlib
 import os
 import resource
 import shutil
 import signal
 import subprocess
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
-from rra._base import clock
+from rra._base import clock, proctree
+from rra._base.streams import Pump, StreamInfo
 from rra.errors import ToolMissingError, UnavailableError
 
-Termination = Literal["ok", "exit", "signal", "timeout", "disk", "cancelled"]
+Termination = Literal["ok", "exit", "signal", "timeout", "memory", "disk", "cancelled"]
 GRACE_SECONDS = 5.0
-_BLOCK = 1 << 16
+"""Seconds between asking a program to end and ending it."""
+
+_FIRST_WATCH, _LAST_WATCH = 0.25, 5.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -124,26 +124,6 @@ def require_tool(name: str, *, why: str, install: str) -> Path:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class StreamInfo:
-    """What is known of one output stream.
-
-    Attributes:
-        sha256: Digest of the bytes kept.
-        bytes: Number of bytes the program wrote.
-        kept: Number of bytes kept in the file.
-    """
-
-    sha256: str
-    bytes: int
-    kept: int
-
-    @property
-    def truncated(self) -> bool:
-        """Whether the file holds only the first part."""
-        return self.kept < self.bytes
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Supervised:
     """What a supervised program did.
 
@@ -155,6 +135,7 @@ class Supervised:
         max_rss: Largest resident set of any single process, in bytes.
         stdout: Standard output, as kept.
         stderr: Standard error, as kept.
+        left_behind: Number of processes that outlived the program and were ended.
     """
 
     returncode: int
@@ -164,55 +145,22 @@ class Supervised:
     max_rss: int
     stdout: StreamInfo
     stderr: StreamInfo
+    left_behind: int
 
 
-class _Pump(threading.Thread):
-    """Copies a pipe into a file up to a cap, and goes on reading so the writer never blocks."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a supervised program may use.
 
-    def __init__(
-        self, pipe: IO[bytes], path: Path, cap: int, on_line: Callable[[str], None] | None
-    ) -> None:
-        super().__init__(daemon=True)
-        self._pipe, self._path, self._cap, self._on_line = pipe, path, cap, on_line
-        self._state = hashlib.sha256()
-        self._total = self._kept = 0
-        self._tail = b""
-        self.error: OSError | None = None
+    Attributes:
+        wall_seconds: Limit on the wall; None for none.
+        stream_bytes: Bytes kept of each output stream; more is counted, not kept.
+        watch: Called now and then while the program runs; a termination word ends it.
+    """
 
-    def run(self) -> None:
-        with self._path.open("wb") as file:
-            while block := self._read():
-                self._total += len(block)
-                self._keep(file, block[: max(0, self._cap - self._kept)])
-                self._announce(block)
-
-    def _read(self) -> bytes:
-        try:
-            return os.read(self._pipe.fileno(), _BLOCK)
-        except OSError:
-            return b""
-
-    def _keep(self, file: IO[bytes], block: bytes) -> None:
-        if not block or self.error is not None:
-            return
-        try:
-            file.write(block)
-            file.flush()
-        except OSError as error:
-            self.error = error
-            return
-        self._state.update(block)
-        self._kept += len(block)
-
-    def _announce(self, block: bytes) -> None:
-        if self._on_line is None:
-            return
-        *lines, self._tail = (self._tail + block)[-_BLOCK:].splitlines(keepends=True) or [b""]
-        for line in lines[-1:]:
-            self._on_line(line.decode("utf-8", "replace").rstrip())
-
-    def info(self) -> StreamInfo:
-        return StreamInfo("sha256:" + self._state.hexdigest(), self._total, self._kept)
+    wall_seconds: float | None = None
+    stream_bytes: int = 64 * 1024 * 1024
+    watch: Callable[[], Termination | None] = lambda: None
 
 
 def supervise(
@@ -220,35 +168,63 @@ def supervise(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    stdout_path: Path,
-    stderr_path: Path,
-    wall_seconds: float | None = None,
-    output_bytes: int = 64 * 1024 * 1024,
+    output: tuple[Path, Path],
+    bounds: Bounds = Bounds(),
+    marker: str | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> Supervised:
-    """Run a launcher in its own process group under a wall limit, its output kept in files.
+    """Run a launcher in a session of its own, its output kept in files, and end all of it.
 
-    When the limit is reached the group gets SIGTERM, and SIGKILL after `GRACE_SECONDS`.
-    Output beyond `output_bytes` is read and counted but not kept. Whatever ends this call,
-    also an interrupt, ends the group.
+    At a limit its process group gets SIGTERM, and everything that descends from it SIGKILL
+    after `GRACE_SECONDS`. Output beyond its bound is read and counted but not kept.
+    Whatever ends this call, also an interrupt, ends the whole tree.
 
     Args:
         argv: Command as a list.
         cwd: Working directory.
         env: Whole environment of the program.
-        stdout_path: File for standard output.
-        stderr_path: File for standard error.
-        wall_seconds: Limit; None for none.
-        output_bytes: Bytes kept of each stream.
+        output: Files for standard output and standard error.
+        bounds: Limits of time and output.
+        marker: ``NAME=value`` that only this run has in its environment; processes that left
+            the group are found by it.
         on_line: Called from another thread with the newest whole line of either stream.
 
     Raises:
         ToolMissingError: The program does not exist.
     """
     started = clock.monotonic()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    kills = proctree.out_of_memory_kills()
+    child = _start(argv, cwd=cwd, env=env)
+    pipes = [stream.fileno() for stream in (child.stdout, child.stderr) if stream is not None]
+    with child:
+        pump = Pump(pipes, output, cap=bounds.stream_bytes, on_line=on_line)
+        pump.start()
+        try:
+            reason = _attend(child.pid, bounds)
+        finally:
+            left_behind, usage = _end_tree(child, marker)
+            stdout, stderr = pump.finish()
+    if pump.callback_error is not None:
+        raise pump.callback_error
+    if pump.storage_error is not None:
+        reason = reason or "disk"
+    return Supervised(
+        child.returncode,
+        reason or _termination(child.returncode, proctree.out_of_memory_kills() > kills),
+        clock.monotonic() - started,
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss * 1024,
+        stdout,
+        stderr,
+        left_behind,
+    )
+
+
+def _start(
+    argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
     try:
-        child = subprocess.Popen(  # noqa: S603 - argv list, no shell
+        return subprocess.Popen(  # noqa: S603 - argv list, no shell
             [str(part) for part in argv],
             cwd=cwd,
             env=dict(env),
@@ -258,79 +234,52 @@ def supervise(
             start_new_session=True,
         )
     except FileNotFoundError as error:
+        if not cwd.is_dir():
+            raise
         message = f"program not found: {argv[0]}"
         raise ToolMissingError(message, hint=f"install {argv[0]} and run again") from error
-    with _ended(child), _pumps(child, (stdout_path, stderr_path), output_bytes, on_line) as pumps:
-        timed_out = _wait(child, wall_seconds)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    disk_full = any(pump.error is not None for pump in pumps)
-    return Supervised(
-        child.returncode,
-        _termination(child.returncode, timed_out=timed_out, disk_full=disk_full),
-        clock.monotonic() - started,
-        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        after.ru_maxrss * 1024,
-        pumps[0].info(),
-        pumps[1].info(),
-    )
 
 
-@contextlib.contextmanager
-def _ended(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End the whole process group whatever happens inside."""
-    try:
-        yield
-    finally:
-        _signal_group(child, signal.SIGKILL)
-        child.wait()
+def _attend(pid: int, bounds: Bounds) -> Termination | None:
+    """Wait for a program; at a limit ask it to end, and return the limit's word."""
+    wall = bounds.wall_seconds
+    end = None if wall is None else clock.monotonic() + wall
+    pause = _FIRST_WATCH
+    while True:
+        left = pause if end is None else min(pause, end - clock.monotonic())
+        if proctree.wait_gone(pid, left):
+            return None
+        before = clock.monotonic()
+        reason: Termination | None = (
+            "timeout" if end is not None and before >= end else bounds.watch()
+        )
+        if reason is not None:
+            proctree.end_group(pid, signal.SIGTERM)
+            proctree.wait_gone(pid, GRACE_SECONDS)
+            return reason
+        # Looking must stay cheap beside what is looked at, however large it grows.
+        pause = max(min(pause * 2, _LAST_WATCH), 50 * (clock.monotonic() - before))
 
 
-@contextlib.contextmanager
-def _pumps(
-    child: subprocess.Popen[bytes],
-    paths: tuple[Path, Path],
-    cap: int,
-    on_line: Callable[[str], None] | None,
-) -> Iterator[list[_Pump]]:
-    """Drain both streams while the block runs, and close them after the group is gone."""
-    streams = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
-    pumps = [_Pump(pipe, path, cap, on_line) for pipe, path in zip(streams, paths, strict=True)]
-    for pump in pumps:
-        pump.start()
-    try:
-        yield pumps
-    finally:
-        _signal_group(child, signal.SIGKILL)
-        for pump in pumps:
-            pump.join(GRACE_SECONDS)
-        for pipe in streams:
-            pipe.close()
+def _end_tree(
+    child: subprocess.Popen[bytes], marker: str | None
+) -> tuple[int, resource.struct_rusage]:
+    """End what is left of a program; return the number of processes left behind, and its usage."""
+    running = not proctree.wait_gone(child.pid, 0)
+    stragglers = proctree.descendants(child.pid) if running else set()
+    proctree.end_group(child.pid, signal.SIGKILL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    proctree.end_all(stragglers)
+    left_behind = proctree.end_marked(marker) if marker is not None else 0
+    return left_behind, usage
 
 
-def _wait(child: subprocess.Popen[bytes], wall_seconds: float | None) -> bool:
-    """Wait for the program; return whether the limit ended it."""
-    try:
-        child.wait(wall_seconds)
-    except subprocess.TimeoutExpired:
-        _signal_group(child, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(GRACE_SECONDS)
-        _signal_group(child, signal.SIGKILL)
-        child.wait()
-        return True
-    return False
-
-
-def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, number)
-
-
-def _termination(returncode: int, *, timed_out: bool, disk_full: bool) -> Termination:
-    if timed_out:
-        return "timeout"
-    if disk_full:
-        return "disk"
+def _termination(returncode: int, killed_for_memory: bool) -> Termination:  # noqa: FBT001
+    """Return the word for an exit status; shells and sandboxes report signal N as 128 + N."""
     if returncode == 0:
         return "ok"
-    return "signal" if returncode < 0 else "exit"
+    number = -returncode if returncode < 0 else returncode - 128
+    if number == signal.SIGKILL and killed_for_memory:
+        return "memory"
+    return "signal" if number in signal.valid_signals() else "exit"

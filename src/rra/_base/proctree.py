@@ -1,0 +1,150 @@
+"""Finding and ending processes that belong together, also those that left their group.
+
+A launcher may leave daemons that have a session of their own. They are found by a line of
+their environment that only this run has, by descent from its first process, and by the tracer
+that follows them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from rra._base import clock
+
+_PROC = Path("/proc")
+_ROUNDS = 50
+_PAUSE_MILLISECONDS = 20
+
+
+def end_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to every process of a group; a group that is gone is no error."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the living children of a process, their children, and so on."""
+    children: dict[int, list[int]] = {}
+    for process in _processes():
+        parent = _parent(process)
+        if parent is not None:
+            children.setdefault(parent, []).append(process)
+    found: set[int] = set()
+    pending = [pid]
+    while pending:
+        new = set(children.get(pending.pop(), ())) - found
+        found |= new
+        pending += new
+    return found
+
+
+def marked(marker: str) -> set[int]:
+    """Return the processes whose environment holds the line `marker` (``NAME=value``)."""
+    needle = os.fsencode(marker)
+    return {pid for pid in _processes() if needle in _read(pid, "environ").split(b"\0")}
+
+
+def traced(argument: str) -> set[int]:
+    """Return the processes followed by a tracer that has `argument` on its command line."""
+    needle = os.fsencode(argument)
+    tracers = {pid for pid in _processes() if needle in _read(pid, "cmdline").split(b"\0")}
+    followed = {pid: _field(pid, b"TracerPid:") for pid in _processes()}
+    return {pid for pid, tracer in followed.items() if tracer in tracers}
+
+
+def end_all(pids: set[int]) -> None:
+    """Kill processes and wait until they are gone."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    for pid in pids:
+        wait_gone(pid, 1.0)
+
+
+def end_marked(marker: str) -> int:
+    """Kill the marked processes until none is left; return how many there were.
+
+    Those whose environment cannot be read (another user's) are not found.
+    """
+    count = 0
+    for _ in range(_ROUNDS):
+        found = {pid for pid in marked(marker) if pid != os.getpid()}
+        if not found:
+            break
+        count += len(found)
+        end_all(found)
+    return count
+
+
+def wait_gone(pid: int, seconds: float | None) -> bool:
+    """Wait until a process has ended, child or not; return whether it has."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    except OSError:  # before Linux 5.3, or forbidden: look again and again
+        return _poll_gone(pid, seconds)
+    try:
+        poller = select.poll()
+        poller.register(handle, select.POLLIN)
+        return bool(poller.poll(None if seconds is None else max(0, seconds) * 1000))
+    finally:
+        os.close(handle)
+
+
+def _poll_gone(pid: int, seconds: float | None) -> bool:
+    end = None if seconds is None else clock.monotonic() + seconds
+    while _state(pid) not in {"", "Z"}:
+        if end is not None and clock.monotonic() >= end:
+            return False
+        select.poll().poll(_PAUSE_MILLISECONDS)
+    return True
+
+
+def out_of_memory_kills() -> int:
+    """Return how many processes the kernel has killed for want of memory since it started."""
+    with contextlib.suppress(OSError):
+        for line in (_PROC / "vmstat").read_text("ascii").splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
+
+
+def _processes() -> Iterator[int]:
+    yield from (int(name) for name in os.listdir(_PROC) if name.isdigit())  # noqa: PTH208 - names are enough
+
+
+def _state(pid: int) -> str:
+    """Return the letter of a process's state; nothing when it is gone."""
+    fields = _after_name(pid)
+    return fields[0].decode() if fields else ""
+
+
+def _parent(pid: int) -> int | None:
+    fields = _after_name(pid)
+    return int(fields[1]) if fields else None
+
+
+def _after_name(pid: int) -> list[bytes]:
+    # The name stands in parentheses and may hold anything; state and parent follow it.
+    return _read(pid, "stat").rpartition(b")")[2].split()
+
+
+def _field(pid: int, name: bytes) -> int:
+    for line in _read(pid, "status").splitlines():
+        if line.startswith(name):
+            return int(line.split()[1])
+    return 0
+
+
+def _read(pid: int, name: str) -> bytes:
+    """Return a file of a process; nothing when it has ended or is not ours to look at."""
+    try:
+        return (_PROC / str(pid) / name).read_bytes()
+    except OSError:
+        return b""

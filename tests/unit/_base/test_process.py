@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from rra._base import process, proctree
+from rra._base.process import Bounds, Supervised, Termination
+from rra.errors import ToolMissingError, UnavailableError
+
+
+#: Starts a process with a session of its own and goes on when it runs.
+DAEMON = "setsid bash -c 'echo $$ > pid; exec sleep 600' & until [ -s pid ]; do :; done"
+UNBOUNDED = Bounds()
+
+
+def supervise(folder: Path, script: str, bounds: Bounds = UNBOUNDED) -> Supervised:
+    """Run a bash script, its output beside it."""
+    return process.supervise(
+        ["bash", "-c", script],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "RUN_MARK": str(folder)},
+        output=(folder / "out", folder / "err"),
+        bounds=bounds,
+        marker=f"RUN_MARK={folder}",
+    )
+
+
+def test_run_returns_what_was_printed_and_the_status() -> None:
+    done = process.run(["bash", "-c", "cat; echo wrong >&2; exit 3"], input_text="given\n")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "given\n", "wrong\n")
+    assert not done.ok
+    assert done.last_error() == "wrong"
+
+
+def test_run_names_a_missing_program() -> None:
+    with pytest.raises(ToolMissingError, match="no-such-program"):
+        process.run(["no-such-program"])
+
+
+def test_run_says_when_a_program_does_not_end() -> None:
+    with pytest.raises(UnavailableError, match="did not end within"):
+        process.run(["sleep", "60"], timeout=0.1)
+
+
+def test_a_missing_tool_says_why_it_is_needed() -> None:
+    with pytest.raises(ToolMissingError, match="it counts sheep") as caught:
+        process.require_tool("no-such-tool", why="it counts sheep", install="apt-get install sheep")
+    assert caught.value.hint == "apt-get install sheep"
+    assert process.find_tool("bash") is not None
+
+
+def test_output_is_kept_counted_and_hashed(tmp_path: Path) -> None:
+    done = supervise(tmp_path, "printf 'one\\ntwo'; printf 'oh' >&2")
+    assert (tmp_path / "out").read_bytes() == b"one\ntwo"
+    assert (tmp_path / "err").read_bytes() == b"oh"
+    assert done.stdout.sha256 == "sha256:" + hashlib.sha256(b"one\ntwo").hexdigest()
+    assert (done.stdout.bytes, done.stdout.truncated) == (7, False)
+    assert (done.returncode, done.termination, done.left_behind) == (0, "ok", 0)
+
+
+def test_output_beyond_the_bound_is_counted_but_not_kept(tmp_path: Path) -> None:
+    done = supervise(tmp_path, "head -c 3000000 /dev/zero", Bounds(stream_bytes=1_000_000))
+    assert (tmp_path / "out").stat().st_size == 1_000_000
+    assert (done.stdout.bytes, done.stdout.kept, done.stdout.truncated) == (
+        3_000_000,
+        1_000_000,
+        True,
+    )
+    assert done.termination == "ok"
+
+
+@pytest.mark.parametrize(
+    ("script", "word", "status"),
+    [
+        ("exit 0", "ok", 0),
+        ("exit 7", "exit", 7),
+        ("exit 255", "exit", 255),
+        ("kill -SEGV $$", "signal", -signal.SIGSEGV),
+        ("bash -c 'kill -TERM $$'; exit $?", "signal", 128 + signal.SIGTERM),
+    ],
+)
+def test_the_end_has_a_word(tmp_path: Path, script: str, word: str, status: int) -> None:
+    done = supervise(tmp_path, script)
+    assert (done.termination, done.returncode) == (word, status)
+
+
+def test_a_killed_program_ran_out_of_memory_when_the_kernel_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([4, 5])
+    monkeypatch.setattr(proctree, "out_of_memory_kills", lambda: next(counts))
+    assert supervise(tmp_path, "kill -KILL $$").termination == "memory"
+
+
+def test_the_wall_limit_asks_first(tmp_path: Path) -> None:
+    script = "trap 'echo saved; exit 0' TERM; while :; do read -t 1 < <(:); done"
+    done = supervise(tmp_path, script, Bounds(wall_seconds=0.3))
+    assert done.termination == "timeout"
+    assert (tmp_path / "out").read_text() == "saved\n"
+
+
+def test_what_ignores_the_request_is_killed_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
+    script = f"trap '' TERM; {DAEMON}; sleep 600; sleep 600"
+    done = supervise(tmp_path, script, Bounds(wall_seconds=0.3))
+    assert (done.termination, done.returncode) == ("timeout", -signal.SIGKILL)
+    assert proctree.marked(f"RUN_MARK={tmp_path}") == set()
+    assert proctree.wait_gone(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_daemon_with_a_session_of_its_own_is_ended_and_counted(tmp_path: Path) -> None:
+    done = supervise(tmp_path, f"{DAEMON}; echo done")
+    assert (done.termination, done.left_behind) == ("ok", 1)
+    assert proctree.wait_gone(int((tmp_path / "pid").read_text()), 0)
+    assert (tmp_path / "out").read_text() == "done\n"
+
+
+def test_closed_descriptors_are_no_end(tmp_path: Path) -> None:
+    done = supervise(tmp_path, "echo early; exec >&- 2>&-; exit 4")
+    assert (done.termination, done.returncode) == ("exit", 4)
+    assert (tmp_path / "out").read_text() == "early\n"
+
+
+def test_binary_output_is_kept_as_it_is(tmp_path: Path) -> None:
+    supervise(tmp_path, r"printf '\xff\x00\xfe'")
+    assert (tmp_path / "out").read_bytes() == b"\xff\x00\xfe"
+
+
+def test_a_watcher_can_end_the_run(tmp_path: Path) -> None:
+    words: list[Termination | None] = [None, "disk"]
+    done = supervise(tmp_path, "sleep 600", Bounds(watch=lambda: words.pop(0)))
+    assert (done.termination, words) == ("disk", [])
+
+
+def test_lines_are_announced_from_another_thread(tmp_path: Path) -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def on_line(line: str) -> None:
+        seen.append((line, threading.current_thread() is threading.main_thread()))
+        (tmp_path / "heard").touch()
+
+    heard = "until [ -e heard ]; do :; done"
+    process.supervise(
+        ["bash", "-c", f"echo first; {heard}; printf 'a\\nlast\\nunfinished'"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        output=(tmp_path / "out", tmp_path / "err"),
+        on_line=on_line,
+    )
+    assert seen == [("first", False), ("last", False)]
+
+
+def test_a_failing_listener_does_not_stop_the_program(tmp_path: Path) -> None:
+    def on_line(line: str) -> None:
+        raise KeyError(line)
+
+    with pytest.raises(KeyError, match="one"):
+        process.supervise(
+            ["bash", "-c", "echo one; head -c 1000000 /dev/zero; echo end > end"],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"]},
+            output=(tmp_path / "out", tmp_path / "err"),
+            on_line=on_line,
+        )
+    assert (tmp_path / "end").read_text() == "end\n"
+
+
+def test_usage_is_that_of_the_program(tmp_path: Path) -> None:
+    script = f"{sys.executable} -c 'b = bytearray(64 << 20); sum(range(2_000_000))'"
+    done = supervise(tmp_path, script)
+    assert done.max_rss > 64 << 20
+    assert 0 < done.cpu_seconds < 60
+
+
+def test_an_interrupt_ends_the_tree(tmp_path: Path) -> None:
+    def interrupt() -> Termination | None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        supervise(tmp_path, f"{DAEMON}; sleep 600", Bounds(watch=interrupt))
+    assert proctree.marked(f"RUN_MARK={tmp_path}") == set()
+
+
+def test_a_missing_launcher_program_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ToolMissingError, match="no-such-program"):
+        process.supervise(
+            ["no-such-program"], cwd=tmp_path, env={}, output=(tmp_path / "o", tmp_path / "e")
+        )
+
+
+def test_waiting_works_without_pidfd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refused(pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refused)
+    assert not proctree.wait_gone(os.getpid(), 0)
+    assert supervise(tmp_path, "exit 5").returncode == 5
