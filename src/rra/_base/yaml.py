@@ -106,7 +106,18 @@ def _construct_text(loader: SafeConstructor, node: nodes.ScalarNode) -> str:
     return str(node.value)
 
 
+def _construct_number(loader: SafeConstructor, node: nodes.ScalarNode) -> object:
+    """Build a number; ``1_000`` is text in the core schema (YAML 1.2.2 §10.3.2)."""
+    if "_" in node.value:
+        return str(node.value)
+    if str(node.tag).endswith(":int"):
+        return loader.construct_yaml_int(node)
+    return loader.construct_yaml_float(node)
+
+
 _Constructor.add_constructor("tag:yaml.org,2002:timestamp", _construct_text)
+_Constructor.add_constructor("tag:yaml.org,2002:int", _construct_number)
+_Constructor.add_constructor("tag:yaml.org,2002:float", _construct_number)
 
 
 def _refuse(source: str, message: str, line: int, column: int) -> FormatError:
@@ -122,23 +133,26 @@ def _mark(mark: Any) -> Position:
 
 def _check_events(yaml: YAML, text: str, source: str) -> None:
     """Bound aliases, depth and documents on the event stream, before anything is built."""
-    aliases = depth = documents = 0
+    aliases = documents = 0
+    open_anchors: list[str | None] = []
     for event in yaml.parse(text):
-        place = _mark(event.start_mark)
-        if isinstance(event, events.AliasEvent):
-            aliases += 1
-        elif isinstance(event, events.MappingStartEvent | events.SequenceStartEvent):
-            depth += 1
+        if isinstance(event, events.MappingStartEvent | events.SequenceStartEvent):
+            open_anchors.append(event.anchor)
         elif isinstance(event, events.MappingEndEvent | events.SequenceEndEvent):
-            depth -= 1
-        elif isinstance(event, events.DocumentStartEvent):
-            documents += 1
-        if aliases > MAX_ALIASES:
-            raise _refuse(source, f"more than {MAX_ALIASES} aliases", *place)
-        if depth > MAX_DEPTH:
-            raise _refuse(source, f"nested deeper than {MAX_DEPTH} levels", *place)
-        if documents > 1:
-            raise _refuse(source, "more than one document in the file", *place)
+            open_anchors.pop()
+        is_alias = isinstance(event, events.AliasEvent)
+        aliases += is_alias
+        documents += isinstance(event, events.DocumentStartEvent)
+        faults = {
+            "more than one document in the file": documents > 1,
+            f"more than {MAX_ALIASES} aliases": aliases > MAX_ALIASES,
+            f"nested deeper than {MAX_DEPTH} levels": len(open_anchors) > MAX_DEPTH,
+            f"alias *{event.anchor} stands inside its own anchor" if is_alias else "": is_alias
+            and event.anchor in open_anchors,
+        }
+        for fault, found in faults.items():
+            if found:
+                raise _refuse(source, fault, *_mark(event.start_mark))
 
 
 def _collect(

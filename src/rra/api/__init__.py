@@ -1,0 +1,54 @@
+"""One typed function for each verb; the command line and other programs call the same.
+
+Every function returns a frozen result with ``ok``, ``exit_code``, ``problems`` and
+``to_json()``, and raises only errors of `rra.errors`. Nothing here prints, asks or exits.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rra.api._audit import audit
+    from rra.api._doctor import doctor
+    from rra.api._explain import explain
+    from rra.api._guide import guide
+    from rra.api._init import init
+    from rra.api._lint import lint
+    from rra.api._lock import lock
+    from rra.api._next import next  # noqa: A004 - the verb's name
+    from rra.api._repair import repair
+    from rra.api._report import report
+    from rra.api._run import run
+    from rra.api._trace import trace
+    from rra.api._verify import verify
+
+__all__ = [
+    "audit",
+    "doctor",
+    "explain",
+    "guide",
+    "init",
+    "lint",
+    "lock",
+    "next",
+    "repair",
+    "report",
+    "run",
+    "trace",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a verb's module when its function is asked for (PEP 562)."""
+    if name not in __all__:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(importlib.import_module(f"rra.api._{name}"), name)
+
+
+def __dir__() -> list[str]:
+    """Name the verbs."""
+    return sorted(__all__)

@@ -1,0 +1,101 @@
+"""``rra doctor``: what this machine can isolate, record and build, found by trying it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from rra.api._result import Progress, VerbResult, silent
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Capability:
+    """One thing that this machine can or cannot do, and why.
+
+    Attributes:
+        needed_for: What is weaker without it.
+        install: How to get it, when it is missing.
+    """
+
+    name: str
+    works: bool
+    detail: str
+    needed_for: str
+    install: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DoctorResult(VerbResult):
+    """All capabilities that were tried."""
+
+    capabilities: tuple[Capability, ...]
+    platform: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {
+            "capabilities": [dataclasses.asdict(one) for one in self.capabilities],
+            "platform": self.platform,
+        }
+
+
+def doctor(*, progress: Progress = silent) -> DoctorResult:
+    """Try sandboxes, recorder and tools for real and say what works.
+
+    Nothing that is missing is an error: weaker isolation and records are said in each record.
+    Only a missing git or uv makes the answer no.
+    """
+    from rra._base import process
+    from rra.environment import platform_facts, uv_version
+    from rra.launch import probe_recorder
+    from rra.sandbox import probe
+
+    found: list[Capability] = []
+    for one in probe():
+        progress(f"trying sandbox {one.name}")
+        found.append(
+            Capability(
+                name=f"sandbox {one.name}",
+                works=one.works,
+                detail=one.why,
+                needed_for="runs that can reach neither the network nor other files",
+                install="apt-get install bubblewrap" if one.name == "bwrap" else "",
+            )
+        )
+    progress("trying strace")
+    recorder = probe_recorder()
+    found.append(
+        Capability(
+            name="recorder strace",
+            works=recorder.works,
+            detail=recorder.why,
+            needed_for="records of every file read and every write elsewhere",
+            install="apt-get install strace",
+        )
+    )
+    git = process.find_tool("git")
+    found.append(
+        Capability(
+            name="git",
+            works=git is not None,
+            detail=str(git or "not on PATH"),
+            needed_for="repairs and the trees of repositories",
+            install="apt-get install git",
+        )
+    )
+    version = uv_version()
+    found.append(
+        Capability(
+            name="uv",
+            works=version is not None,
+            detail=version or "not found",
+            needed_for="locking and building environments",
+            install="pip install uv",
+        )
+    )
+    essential = [one for one in found if one.name in {"git", "uv"}]
+    return DoctorResult(
+        capabilities=tuple(found),
+        platform=platform_facts(),
+        exit_code=0 if all(one.works for one in essential) else 3,
+    )

@@ -1,0 +1,229 @@
+"""``rra run``: run launchers, isolated and recorded, and select their values."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rra.api._result import Progress, VerbResult, silent
+from rra.artifact import Artifact, layout, load_artifact
+from rra.errors import Problem, SelectError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LauncherRun:
+    """What one run gave.
+
+    Attributes:
+        ok: Whether it ended with status 0 and left every required output.
+        message: What went wrong, or one line that all went well.
+        seconds: Wall time.
+        record: Digest of the execution record.
+        evidence: Folder of the evidence, relative to the artifact.
+        sandbox: Isolation of the run.
+        recorder: What the recorder could see.
+    """
+
+    launcher: str
+    ok: bool
+    message: str
+    seconds: float
+    record: str
+    evidence: str
+    sandbox: str
+    recorder: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ObtainedValue:
+    """One outcome's value in the outputs of this run, or why there is none."""
+
+    outcome: str
+    reported: str
+    unit: str | None
+    value: str | None
+    place: str | None
+    error: str | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSetResult(VerbResult):
+    """All runs of the call, and the values they gave."""
+
+    root: Path
+    nonce: str
+    runs: tuple[LauncherRun, ...]
+    values: tuple[ObtainedValue, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {
+            "artifact": str(self.root),
+            "nonce": self.nonce,
+            "runs": [dataclasses.asdict(run) for run in self.runs],
+            "values": [dataclasses.asdict(value) for value in self.values],
+        }
+
+
+def run(
+    path: Path,
+    *,
+    launchers: Sequence[str] = (),
+    parameters: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    smoke: bool = False,
+    sandbox: str | None = None,
+    progress: Progress = silent,
+) -> RunSetResult:
+    """Run launchers in the order of their needs and keep the evidence.
+
+    Args:
+        path: Directory of the artifact.
+        launchers: Ids; all by default.
+        parameters: Values of parameters as text, for the launchers that have them.
+        seed: Seed given to every launcher.
+        smoke: Use the short parameters where a launcher has them.
+        sandbox: ``bwrap`` or ``none``; the best that works by default.
+        progress: Called with one line for each step and with the launcher's last lines.
+
+    Raises:
+        UsageError: A launcher or parameter is unknown, or the environment is not locked.
+        EnvironmentBuildError: The environment cannot be built.
+    """
+    from rra.bundle import core_digest
+    from rra.environment import materialise
+    from rra.evidence import EvidenceStore
+    from rra.launch import RunRequest, order_launchers, run_launcher
+    from rra.sandbox import best_sandbox
+
+    artifact = load_artifact(path)
+    order = order_launchers(artifact.manifest, launchers or None)
+    box = best_sandbox(sandbox)
+    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+    nonce = secrets.token_hex(16)
+    core = core_digest(artifact)
+    runs: list[LauncherRun] = []
+    given = _split_parameters(artifact, order, parameters or {})
+    failed: set[str] = set()
+    for name in order:
+        launcher = artifact.manifest.launchers[name]
+        if failed.intersection(launcher.needs):
+            failed.add(name)
+            continue
+        environment = materialise(artifact, launcher.environment, progress=progress)
+        progress(f"running {name} (sandbox {box.name})")
+        done = run_launcher(
+            RunRequest(
+                artifact=artifact,
+                launcher=name,
+                environment=environment,
+                outputs_root=artifact.root / layout.OUTPUTS_DIR,
+                evidence=store,
+                nonce=nonce,
+                seed=seed,
+                parameters=given.get(name, {}),
+                smoke=smoke,
+                sandbox=box,
+                on_line=lambda line, name=name: progress(f"{name}: {line}"),
+                core=core,
+            )
+        )
+        if not done.ok:
+            failed.add(name)
+        runs.append(_summary(artifact, name, done))
+    values = tuple(_values(artifact, order, failed))
+    bad = bool(failed) or (not smoke and any(value.error for value in values))
+    return RunSetResult(
+        root=artifact.root,
+        nonce=nonce,
+        runs=tuple(runs),
+        values=values,
+        exit_code=1 if bad else 0,
+        problems=artifact.warnings + tuple(_skipped(artifact, order, runs)),
+    )
+
+
+def _summary(artifact: Artifact, name: str, done: Any) -> LauncherRun:
+    evidence = done.evidence_dir
+    return LauncherRun(
+        launcher=name,
+        ok=done.ok,
+        message=done.message,
+        seconds=done.record.resources.wall,
+        record=done.record_digest,
+        evidence=str(evidence.relative_to(artifact.root)) if evidence else "",
+        sandbox=done.record.sandbox.level,
+        recorder=done.record.recorder.level,
+    )
+
+
+def _split_parameters(
+    artifact: Artifact, order: Sequence[str], parameters: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """Give each parameter to the launchers that declare it."""
+    from rra.errors import UsageError
+
+    given: dict[str, dict[str, str]] = {}
+    for key, value in parameters.items():
+        takers = [name for name in order if key in artifact.manifest.launchers[name].parameters]
+        if not takers:
+            names = sorted({p for n in order for p in artifact.manifest.launchers[n].parameters})
+            message = f"no launcher of this run has a parameter {key!r}"
+            raise UsageError(message, hint=f"parameters: {', '.join(names) or 'none'}")
+        for name in takers:
+            given.setdefault(name, {})[key] = value
+    return given
+
+
+def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[ObtainedValue]:
+    """Select every outcome of the launchers that ran."""
+    from rra.values import convert, select
+
+    found = []
+    for name, outcome in artifact.manifest.outcomes().items():
+        launcher = outcome.selector.launcher
+        if launcher not in order:
+            continue
+        reported = outcome.reported
+        text = reported if isinstance(reported, str) else " ".join(reported)
+        value = place = error = None
+        if launcher in failed:
+            error = f"{launcher} did not succeed"
+        else:
+            try:
+                selected = select(
+                    artifact.root / layout.OUTPUTS_DIR / launcher, outcome.selector, outcome.type
+                )
+                value, place = selected.text, selected.place
+                if outcome.type == "number":
+                    value = str(convert(selected.value, outcome.selector.unit, outcome.unit))
+            except SelectError as fault:
+                error = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
+        found.append(
+            ObtainedValue(
+                outcome=name,
+                reported=text,
+                unit=outcome.unit,
+                value=value,
+                place=place,
+                error=error,
+            )
+        )
+    return found
+
+
+def _skipped(artifact: Artifact, order: Sequence[str], runs: list[LauncherRun]) -> list[Problem]:
+    ran = {run.launcher for run in runs}
+    return [
+        artifact.document.problem(
+            ("launchers", name),
+            f"{name} did not run: a launcher it needs failed",
+            clause="launch/needs",
+            hint="mend the failing launcher first",
+        )
+        for name in order
+        if name not in ran
+    ]

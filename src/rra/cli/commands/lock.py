@@ -1,0 +1,60 @@
+"""``rra lock``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step
+from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
+
+if TYPE_CHECKING:
+    from rra.api._lock import LockResult
+
+
+@click.command(
+    "lock",
+    cls=VerbCommand,
+    examples=("rra lock", "rra lock . --as-of 2024-12-01"),
+)
+@artifact_argument
+@click.option("--environment", "-e", multiple=True, metavar="ID", help="Only this environment.")
+@click.option("--as-of", metavar="DATE", help="Resolve as of this date (YYYY-MM-DD).")
+@click.option(
+    "--keep", is_flag=True, help="Keep environment locks that exist; only renew rra.lock."
+)
+@json_option
+def command(
+    artifact: Path, environment: tuple[str, ...], as_of: str | None, keep: bool, as_json: bool
+) -> None:
+    """Resolve and lock the environments, and note what the files are.
+
+    Writes environment/ID/pylock.toml and requirements.txt, both with hashes and without any
+    host, and rra.lock with the digests of code, environment, launchers and data.
+    """
+    answer(
+        "lock",
+        lambda progress: api.lock(
+            artifact, environments=environment, as_of=as_of, keep=keep, progress=progress
+        ),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: LockResult) -> str:
+    lines = []
+    for one in result.environments:
+        date = f" as of {one.as_of}" if one.as_of else ""
+        lines.append(
+            f"{one.id}: {len(one.packages)} packages for Python {one.python}{date}"
+            f" (from {one.origin})"
+        )
+        lines += [f"  {package}" for package in one.packages]
+    lines += [f"note: {note}" for note in result.notes]
+    lines.append(f"rra.lock: core {result.core}{'' if result.changed else ' (unchanged)'}")
+    lines.append(next_step("rra run"))
+    return "\n".join(lines)

@@ -1,0 +1,108 @@
+"""``rra run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step, table
+from rra.cli.verb import VerbCommand, answer, json_option
+
+if TYPE_CHECKING:
+    from rra.api._run import RunSetResult
+
+
+@click.command(
+    "run",
+    cls=VerbCommand,
+    examples=("rra run", "rra run lda --set folds=178 --seed 3"),
+)
+@click.argument("launchers", nargs=-1, metavar="[LAUNCHER]...")
+@click.option(
+    "--artifact",
+    "-C",
+    default=".",
+    type=click.Path(path_type=Path),
+    help="Directory of the artifact; the current one by default.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
+@click.option("--seed", type=int, help="Seed given to the launchers.")
+@click.option("--smoke", is_flag=True, help="Use the launchers' short parameters.")
+@click.option(
+    "--sandbox", type=click.Choice(["bwrap", "none"]), help="Isolation; the best by default."
+)
+@json_option
+def command(
+    launchers: tuple[str, ...],
+    artifact: Path,
+    settings: tuple[str, ...],
+    seed: int | None,
+    smoke: bool,
+    sandbox: str | None,
+    as_json: bool,
+) -> None:
+    """Run launchers, isolated and recorded; all of them by default.
+
+    Each run works in a private copy of the code. Its outputs go to outputs/LAUNCHER, its
+    record with a copy of them to evidence/LAUNCHER.
+    """
+    parameters = {}
+    for setting in settings:
+        name, found, value = setting.partition("=")
+        if not found:
+            message = f"--set {setting}: give NAME=VALUE"
+            raise click.UsageError(message)
+        parameters[name] = value
+    answer(
+        "run",
+        lambda progress: api.run(
+            artifact,
+            launchers=launchers,
+            parameters=parameters,
+            seed=seed,
+            smoke=smoke,
+            sandbox=sandbox,
+            progress=progress,
+        ),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: RunSetResult) -> str:
+    parts = [
+        table(
+            ("launcher", "ended", "seconds", "isolated by", "recorded by", "evidence"),
+            [
+                (
+                    run.launcher,
+                    "ok" if run.ok else f"error: {run.message}",
+                    f"{run.seconds:.1f}",
+                    run.sandbox,
+                    run.recorder,
+                    run.evidence,
+                )
+                for run in result.runs
+            ],
+        )
+    ]
+    if result.values:
+        parts.append(
+            table(
+                ("outcome", "claimed", "obtained", "where"),
+                [
+                    (
+                        value.outcome,
+                        value.reported,
+                        value.value if value.value is not None else f"error: {value.error}",
+                        value.place or "",
+                    )
+                    for value in result.values
+                ],
+            )
+        )
+    parts.append(next_step("rra guide, then rra verify" if result.ok else "mend it and rra run"))
+    return "\n\n".join(parts)

@@ -1,0 +1,100 @@
+"""The `rra` command: a lazy group, so that help and version load nothing heavy."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+import rra
+
+COMMANDS: dict[str, str] = {
+    "init": "Draft an artifact from a repository, or from a template.",
+    "lock": "Resolve and lock the environments, and note what the files are.",
+    "run": "Run launchers, isolated and recorded.",
+    "guide": "Bring the tables of the guide up to date.",
+    "lint": "Check an artifact against the rules.",
+    "repair": "Check or apply the repairs: upstream + patches = code.",
+    "verify": "Re-run an artifact as a stranger and judge every reported value.",
+    "audit": "Trace every reported value to file, record, launcher and script.",
+    "report": "Write one HTML page: claimed, obtained, traced, repaired.",
+    "trace": "Say which file, run and script a number comes from.",
+    "next": "Say what stands between this artifact and its next level.",
+    "explain": "Explain a rule, a verdict, a level or an error.",
+    "doctor": "Say what this machine can isolate, record and build.",
+}
+"""Verbs and what they are for, in the order of the work."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of the work."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a verb's command; None for a word that is no verb."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"rra.cli.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or name the nearest ones."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=2)
+            hint = f"; did you mean {' or '.join(near)}?" if near else "; see rra --help"
+            ctx.fail(f"no verb is called {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs without importing them."""
+        del ctx
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: rra init . — or judge somebody's artifact with: rra verify DIRECTORY",
+)
+@click.version_option(
+    rra.__version__, "-V", "--version", prog_name="rra", message="rra %(version)s"
+)
+def group() -> None:
+    """Hand an experiment on: refined reproducible artifacts.
+
+    ARTIFACT is a directory with an rra.yaml; the current one by default.
+    Results go to standard output, progress to standard error; --json gives a machine all of it.
+
+    Exit codes: 0 yes or done; 1 the answer is no; 2 wrong call or configuration;
+    3 something outside is missing; 4 input unreadable or unsafe; 70 a fault of rra;
+    130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        group(standalone_mode=False)
+    except click.exceptions.Exit as ending:
+        sys.exit(ending.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has what it wanted (`rra … | head`); nothing more may be written.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,54 @@
+"""Plain text for people: tables that fold, never cut, and read well in a pipe."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+
+from rra.cli.verb import safe
+
+_MIN_WIDTH = 100
+_STYLES = {
+    "reproduced": "green",
+    "supported": "green",
+    "deviates_as_documented": "yellow",
+    "inconclusive": "yellow",
+    "not_reproduced": "red",
+    "deviates": "red",
+    "could_not_run": "red",
+    "error": "red",
+    "warning": "yellow",
+}
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as text; colours only on a terminal that wants them."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=SIMPLE, show_edge=False, pad_edge=False)
+    for name in header:
+        grid.add_column(name, overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(safe(cell), style=_style(cell)) for cell in row))
+    on_terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    width = shutil.get_terminal_size().columns if on_terminal else _MIN_WIDTH
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=max(width, 60), force_terminal=on_terminal)
+    console.print(grid)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def _style(cell: str) -> str:
+    words = cell.lower().replace("(", " ").split()
+    return _STYLES.get(words[0], "") if words else ""
+
+
+def next_step(command: str) -> str:
+    """Return the line that names the next sensible command."""
+    return f"next: {command}"

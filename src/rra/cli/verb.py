@@ -1,0 +1,190 @@
+"""What all verbs share: examples in the help, ``--json``, errors, exit codes, progress."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+
+from rra.errors import Problem, RraError
+
+ENVELOPE_VERSION = "1.0"
+Progress = Callable[[str], None]
+
+
+class Result(Protocol):
+    """What every function of `rra.api` returns."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer is yes."""
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command line."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Single faults and warnings, with their places."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+
+
+class VerbCommand(click.Command):
+    """A command whose help ends with examples."""
+
+    def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, one a line."""
+        del ctx
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write_text(f"$ {example}")
+
+
+def artifact_argument(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ARTIFACT argument: a directory with an ``rra.yaml``, the current one by default."""
+    return click.argument(
+        "artifact", default=".", type=click.Path(path_type=Path), metavar="[ARTIFACT]"
+    )(function)
+
+
+def json_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--json``."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document (schemas/cli)."
+    )(function)
+
+
+def answer(
+    verb: str,
+    call: Callable[[Progress], Result],
+    render: Callable[[Any], str],
+    *,
+    as_json: bool,
+) -> None:
+    """Call a function of the api, print its result, and exit with its code.
+
+    Args:
+        verb: Name of the verb, for the envelope.
+        call: Calls the api with a progress function.
+        render: Makes the text for people.
+        as_json: Print the envelope instead.
+    """
+    try:
+        with _progress(quiet=as_json) as progress:
+            result = call(progress)
+    except RraError as error:
+        _fail(verb, error, as_json=as_json)
+    except KeyboardInterrupt:
+        click.echo("interrupted; nothing is half-written", err=True)
+        sys.exit(130)
+    except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
+        raise
+    except Exception as error:  # noqa: BLE001 - the last line of defence: said, and exit 70
+        _crash(verb, error, as_json=as_json)
+    if as_json:
+        envelope = _envelope(verb, result.exit_code, result.to_json(), result.problems)
+        click.echo(json.dumps(envelope, indent=2, ensure_ascii=False))
+    else:
+        _show_problems(result.problems)
+        click.echo(render(result))
+    sys.stdout.flush()
+    sys.exit(result.exit_code)
+
+
+def _envelope(
+    verb: str, exit_code: int, result: dict[str, Any], problems: tuple[Problem, ...]
+) -> dict[str, Any]:
+    return {
+        "rra": ENVELOPE_VERSION,
+        "verb": verb,
+        "ok": exit_code == 0,
+        "exit_code": exit_code,
+        "result": result,
+        "problems": [problem_json(problem) for problem in problems],
+    }
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    """Return a problem as plain JSON, unknown parts left out."""
+    fields = ("message", "path", "line", "column", "pointer", "clause", "hint", "severity")
+    values = {name: getattr(problem, name) for name in fields}
+    return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+def _show_problems(problems: tuple[Problem, ...]) -> None:
+    for problem in problems:
+        click.echo(f"{problem.severity}: {safe(str(problem))}", err=True)
+        if problem.hint:
+            click.echo(f"    {safe(problem.hint)}", err=True)
+
+
+def _fail(verb: str, error: RraError, *, as_json: bool) -> None:
+    """Print an error and exit with its code."""
+    if as_json:
+        result = {"error": {"slug": error.slug, "message": error.message, "hint": error.hint}}
+        envelope = _envelope(verb, error.exit_code, result, error.problems)
+        click.echo(json.dumps(envelope, indent=2, ensure_ascii=False))
+    else:
+        _show_problems(error.problems)
+        click.echo(f"error: {safe(error.message)} [{error.slug}]", err=True)
+        if error.hint:
+            click.echo(f"  what to do: {safe(error.hint)}", err=True)
+    sys.stdout.flush()
+    sys.exit(error.exit_code)
+
+
+def _crash(verb: str, error: Exception, *, as_json: bool) -> None:
+    """Say that this is our fault; the traceback goes to standard error."""
+    traceback.print_exception(error)
+    message = f"fault of rra itself: {type(error).__name__}: {error}"
+    hint = "nothing you did wrong; please report it with the lines above"
+    if as_json:
+        result = {"error": {"slug": "internal", "message": message, "hint": hint}}
+        click.echo(json.dumps(_envelope(verb, 70, result, ()), indent=2, ensure_ascii=False))
+    else:
+        click.echo(f"error: {message} [internal]\n  what to do: {hint}", err=True)
+    sys.exit(70)
+
+
+def safe(text: str) -> str:
+    """Return text with control characters shown, so that no file can steer a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+
+
+def _silent(line: str) -> None:
+    del line
+
+
+@contextlib.contextmanager
+def _progress(*, quiet: bool) -> Iterator[Progress]:
+    """Yield a function that shows one line: a spinner on a terminal, plain lines elsewhere."""
+    if quiet:
+        yield _silent
+        return
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda line: click.echo(f"· {safe(line)}", err=True)
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")))
+    with console.status("working …") as status:
+
+        def show(line: str) -> None:
+            console.print(f"[dim]·[/dim] {escape(safe(line))}", highlight=False)
+            status.update(escape(safe(line)))
+
+        yield show

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from rra.artifact import load_artifact, read_document
+from rra.errors import FormatError, NotAnArtifactError, UsageError
+from rra.model import ReferencesDocument
+
+MANIFEST = """\
+# the author's comment
+rra: "1.0"
+name: wine
+version: 1.0.0
+license: MIT
+x-lab: {room: 3}
+code: {root: ".", exclude: ["paper/*"]}
+environments: {cpu: {kind: pylock, python: "3.11", lock: environment/cpu/pylock.toml}}
+data: {table: {path: data/wine.csv}}
+launchers:
+  lda: {entry: launchers/lda.sh, environment: cpu, inputs: [table], outputs: [metrics.json]}
+experiments:
+  table1:
+    outcomes:
+      lda: {type: number, reported: "98.90", unit: percent,
+        selector: {launcher: lda, file: metrics.json, json: /lda, unit: fraction}}
+      qda: {type: number, reported: "99.4", unit: percent,
+        selector: {launcher: lda, file: metrics.json, json: /qda, unit: fraction}}
+  table2:
+    outcomes:
+      lda: {type: number, reported: "1",
+        selector: {launcher: lda, file: a.csv, regex: "(?P<value>.)"}}
+"""
+
+
+def write(root: Path, text: str = MANIFEST) -> Path:
+    (root / "rra.yaml").write_text(text)
+    return root
+
+
+def test_decimals_of_the_reported_value_survive(tmp_path: Path) -> None:
+    artifact = load_artifact(write(tmp_path))
+    assert artifact.outcome("qda")[0] == "table1/qda"
+    assert artifact.outcome("table1/lda")[1].reported == "98.90"
+    assert artifact.manifest.to_json()["x-lab"] == {"room": 3}
+    assert artifact.warnings == ()
+
+
+def test_an_ambiguous_or_unknown_outcome_names_the_candidates(tmp_path: Path) -> None:
+    artifact = load_artifact(write(tmp_path))
+    with pytest.raises(UsageError, match="lda names several outcomes: table1/lda, table2/lda"):
+        artifact.outcome("lda")
+    with pytest.raises(UsageError) as caught:
+        artifact.outcome("table1/qd")
+    assert "table1/qda" in caught.value.hint
+
+
+def test_a_directory_without_manifest_is_no_artifact(tmp_path: Path) -> None:
+    with pytest.raises(NotAnArtifactError, match=r"holds no rra\.yaml") as caught:
+        load_artifact(tmp_path)
+    assert caught.value.exit_code == 2
+    assert caught.value.hint == f"make one with: rra init {tmp_path}"
+    with pytest.raises(NotAnArtifactError, match="no such directory"):
+        load_artifact(tmp_path / "nowhere")
+
+
+def test_links_inside_the_manifest_are_checked_all_at_once(tmp_path: Path) -> None:
+    text = MANIFEST.replace("environment: cpu", "environment: cpuu", 1)
+    text = text.replace("inputs: [table]", "inputs: [tabel]")
+    with pytest.raises(FormatError) as caught:
+        load_artifact(write(tmp_path, text))
+    assert [(p.line, p.message, p.hint) for p in caught.value.problems] == [
+        (11, "no environment is called 'cpuu'", "did you mean cpu?"),
+        (11, "no data item is called 'tabel'", "did you mean table?"),
+    ]
+
+
+def test_unknown_key_is_kept_and_warned(tmp_path: Path) -> None:
+    artifact = load_artifact(write(tmp_path, MANIFEST + "descripton: hello\n"))
+    (warning,) = artifact.warnings
+    assert str(warning).startswith("rra.yaml:23:1: unknown key 'descripton', nearest known key")
+    assert artifact.manifest.to_json()["descripton"] == "hello"
+
+
+def test_code_in_place_is_what_no_other_element_owns(tmp_path: Path) -> None:
+    write(tmp_path)
+    for name, content in {
+        "train.py": "x",
+        "src/model.py": "y",
+        "data/wine.csv": "1",
+        "data/other.csv": "2",
+        "__pycache__/train.pyc": "z",
+        ".venv/bin/python": "z",
+        "AGENTS.md": "hello",
+        "paper/notes": "x",
+        "guide/GUIDE.md": "x",
+        "evidence/lda/x": "x",
+        "outputs/lda/y": "x",
+        "launchers/lda.sh": "x",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    artifact = load_artifact(tmp_path)
+    files = {str(p) for p in artifact.code_files()}
+    assert {"train.py", "src/model.py", "data/other.csv"} <= files
+    assert not {f for f in files if f.startswith((".venv", "__pycache__", "guide", "evidence"))}
+    assert not {"data/wine.csv", "AGENTS.md", "rra.yaml", "paper/notes"} & files
+    assert artifact.element_files("data") == (PurePosixPath("data/wine.csv"),)
+
+
+def test_references_are_read_with_their_schema(tmp_path: Path) -> None:
+    path = tmp_path / "references.yaml"
+    path.write_text('table1/lda: {scores: [{value: "98.876"}, {value: 1}]}\n')
+    with pytest.raises(FormatError) as caught:
+        read_document(path, "references", ReferencesDocument)
+    assert caught.value.problems[0].place == f"{path}:1:43"
+    path.write_text('table1/lda: {scores: [{value: "98.876", seed: 3}]}\n')
+    document = read_document(path, "references", ReferencesDocument)
+    assert document.root["table1/lda"].scores[0].value == "98.876"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00r", b'rra: "1.0"\nname: \xe9\n'])
+def test_a_manifest_that_is_not_utf_8_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "rra.yaml").write_bytes(content)
+    with pytest.raises(FormatError, match="not UTF-8"):
+        load_artifact(tmp_path)
