@@ -34,16 +34,21 @@ class Completed:
     Attributes:
         argv: The command.
         returncode: Exit status; negative for a signal.
-        stdout: Decoded output.
+        stdout_bytes: Output as it came, line ends and all.
         stderr: Decoded errors.
         seconds: Wall time.
     """
 
     argv: tuple[str, ...]
     returncode: int
-    stdout: str
+    stdout_bytes: bytes
     stderr: str
     seconds: float
+
+    @property
+    def stdout(self) -> str:
+        """Output decoded as UTF-8; bytes that are not become replacement characters."""
+        return self.stdout_bytes.decode("utf-8", "replace")
 
     @property
     def ok(self) -> bool:
@@ -84,12 +89,9 @@ def run(
             command,
             cwd=cwd,
             env=dict(env) if env is not None else None,
-            input=input_text if input_text is not None else "",
+            input=(input_text or "").encode(),
             capture_output=True,
             check=False,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
             timeout=timeout,
         )
     except FileNotFoundError as error:
@@ -101,7 +103,8 @@ def run(
         message = f"{command[0]} did not end within {timeout:g} s"
         raise UnavailableError(message, hint="run again, or look what it waits for") from error
     seconds = clock.monotonic() - started
-    return Completed(tuple(command), done.returncode, done.stdout, done.stderr, seconds)
+    stderr = done.stderr.decode("utf-8", "replace")
+    return Completed(tuple(command), done.returncode, done.stdout, stderr, seconds)
 
 
 def find_tool(name: str) -> Path | None:

@@ -64,10 +64,12 @@ class _Stream:
 
     def newest_line(self, block: bytes) -> str | None:
         """Return the last whole line that a block ends, without its line end."""
-        whole, newline, self._tail = (self._tail + block)[-_LONGEST_LINE:].rpartition(b"\n")
+        whole, newline, rest = (self._tail + block).rpartition(b"\n")
+        self._tail = rest[-_LONGEST_LINE:]
         if not newline:
             return None
-        return whole.rpartition(b"\n")[2].decode("utf-8", "replace").rstrip("\r")
+        line = whole.rpartition(b"\n")[2][-_LONGEST_LINE:]
+        return line.decode("utf-8", "replace").rstrip("\r")
 
     def info(self) -> StreamInfo:
         return StreamInfo("sha256:" + self._state.hexdigest(), self._total, self._kept)

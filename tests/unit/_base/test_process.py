@@ -13,7 +13,6 @@ from rra._base import process, proctree
 from rra._base.process import Bounds, Supervised, Termination
 from rra.errors import ToolMissingError, UnavailableError
 
-
 #: Starts a process with a session of its own and goes on when it runs.
 DAEMON = "setsid bash -c 'echo $$ > pid; exec sleep 600' & until [ -s pid ]; do :; done"
 UNBOUNDED = Bounds()
@@ -155,7 +154,7 @@ def test_lines_are_announced_from_another_thread(tmp_path: Path) -> None:
         output=(tmp_path / "out", tmp_path / "err"),
         on_line=on_line,
     )
-    assert seen == [("first", False), ("last", False)]
+    assert (seen[0], seen[-1]) == (("first", False), ("last", False))
 
 
 def test_a_failing_listener_does_not_stop_the_program(tmp_path: Path) -> None:
