@@ -1,0 +1,145 @@
+"""Run the rules over an artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from rra.artifact import load_artifact
+from rra.artifact.layout import MANIFEST
+from rra.errors import FormatError, InternalError, RraError, UsageError
+from rra.lint.context import Context
+from rra.lint.finding import Finding, LintResult, Profile, Severity, Suppressed
+from rra.lint.rule import Rule, rules
+from rra.lint.suppression import read_suppressions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rra.artifact import Artifact
+
+INTERNAL = "RRA000"
+"""Code of findings about the linter itself: a rule that raised, a file it could not read."""
+
+
+def lint_artifact(
+    root: Path,
+    *,
+    profile: Profile | str = Profile.BASIC,
+    select: Collection[str] | None = None,
+    ignore: Collection[str] | None = None,
+    expected_guide: Callable[[Artifact], str | None] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> LintResult:
+    """Look at an artifact with every rule of a profile; nothing of it is run.
+
+    Args:
+        root: Directory of the artifact.
+        profile: How much is asked of it.
+        select: Codes or families (``RRA1``) to apply, whatever their profile.
+        ignore: Codes or families to leave out.
+        expected_guide: Renders the guide as it should be now, for the rule that compares.
+        progress: Called with one line of text for each rule.
+
+    Raises:
+        NotAnArtifactError: There is no such directory, or it holds no manifest.
+        FormatError: The manifest is not YAML, so nothing can be said about it.
+        UsageError: Unknown profile or code.
+    """
+    wanted = _profile(profile)
+    chosen = _choose(wanted, select, ignore or ())
+    context = _open(root, expected_guide)
+    findings: list[Finding] = []
+    skipped: dict[str, str] = {}
+    ran: list[str] = []
+    for code, rule in chosen.items():
+        reason = rule().unavailable(context)
+        if reason:
+            skipped[code] = reason
+            continue
+        if progress:
+            progress(f"{code} {rule.name}")
+        ran.append(code)
+        findings += _guarded(rule, context)
+    findings += _unreadable(context)
+    kept, suppressed = _suppress(findings, context)
+    return LintResult(
+        tuple(sorted(kept, key=lambda finding: finding.order)),
+        tuple(sorted(suppressed, key=lambda item: item.finding.order)),
+        wanted,
+        tuple(ran),
+        skipped,
+        len(context.files) if context.loaded else 1,
+    )
+
+
+def _profile(name: Profile | str) -> Profile:
+    try:
+        return Profile(name)
+    except ValueError as error:
+        hint = f"choose one of {', '.join(Profile)}"
+        raise UsageError(f"there is no profile {name}", hint=hint) from error
+
+
+def _choose(
+    profile: Profile, select: Collection[str] | None, ignore: Collection[str]
+) -> dict[str, type[Rule]]:
+    """Return the rules to apply; a name that fits no rule is an error, not an empty run."""
+    known = rules()
+    for name in (*(select or ()), *ignore):
+        if not any(code.startswith(name.upper()) for code in known):
+            raise UsageError(f"there is no rule {name}", hint=f"the rules are {', '.join(known)}")
+    selected = tuple(name.upper() for name in select or ())
+    ignored = tuple(name.upper() for name in ignore)
+    return {
+        code: rule
+        for code, rule in known.items()
+        if (code.startswith(selected) if selected else profile.covers(rule.profile))
+        if not code.startswith(ignored)
+    }
+
+
+def _open(root: Path, expected_guide: Callable[[Artifact], str | None] | None) -> Context:
+    try:
+        artifact = load_artifact(root)
+    except FormatError as error:
+        if any(problem.clause == "format/yaml" for problem in error.problems):
+            raise
+        return Context(root, None, error.problems)
+    return Context(artifact.root, artifact, artifact.warnings, expected_guide)
+
+
+def _guarded(rule: type[Rule], context: Context) -> Iterator[Finding]:
+    """Yield a rule's findings; when it raises, that is one more finding."""
+    try:
+        yield from rule().check(context)
+    except RraError as error:
+        what = f"{rule.code} ({rule.name}) could not look: {error.message}"
+        yield Finding(INTERNAL, Severity.ERROR, what, MANIFEST, hint=error.hint)
+    except Exception as error:  # noqa: BLE001 - a fault of one rule must not hide the others
+        what = f"{rule.code} ({rule.name}) failed: {type(error).__name__}: {error}"
+        hint = f"this is a fault of rra ({InternalError.slug}); please report it"
+        yield Finding(INTERNAL, Severity.ERROR, what, MANIFEST, hint=hint)
+
+
+def _unreadable(context: Context) -> Iterator[Finding]:
+    for path, why in sorted(context.unreadable.items()):
+        hint = "make the file readable, or take it out of the artifact"
+        yield Finding(INTERNAL, Severity.ERROR, f"cannot be read: {why}", str(path), hint=hint)
+
+
+def _suppress(findings: list[Finding], context: Context) -> tuple[list[Finding], list[Suppressed]]:
+    """Split findings into those that stand and those that the artifact gives a reason for."""
+    known = rules()
+    suppressions = read_suppressions(context.document) if context.loaded else []
+    kept: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    for finding in findings:
+        allowed = finding.rule in known and known[finding.rule].suppressible
+        reason = next((s.reason for s in suppressions if allowed and s.covers(finding)), None)
+        if reason is None:
+            kept.append(finding)
+        else:
+            suppressed.append(Suppressed(finding, reason))
+    return kept, suppressed

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from rra._base.yaml import Key
+from rra.lint.context import Context
+from rra.lint.finding import Finding, Profile, Severity
+from rra.lint.near import suggestion
+from rra.lint.rule import Rule
+from rra.model import Manifest
+
+Named = tuple[str, tuple[Key, ...], str]
+
+
+class MissingFile(Rule):
+    """The manifest names a file that is not there.
+
+    ## What it does
+
+    Looks for each file and folder that `rra.yaml` names: the code, the guide, the entries of
+    launchers, locks, wheels, and data that is bundled. A path that leads outside the artifact,
+    also through a symbolic link, counts as missing.
+
+    ## Why is this bad?
+
+    Whoever receives the artifact gets what is in it and nothing else. A file that was left on
+    the author's machine is noticed there last.
+
+    ## How to fix
+
+    Correct the path (the message suggests the nearest one that exists), or put the file there.
+    For data that is not to be bundled, say `access: fetch` and where it comes from.
+
+    ## Example
+
+    Bad:
+
+    ```yaml title="rra.yaml"
+    launchers:
+      lda: {entry: launchers/ldaa.sh, environment: cpu, outputs: [metrics.json]}
+    ```
+
+    Good:
+
+    ```yaml title="rra.yaml"
+    launchers:
+      lda: {entry: launchers/lda.sh, environment: cpu, outputs: [metrics.json]}
+    ```
+    """
+
+    code = "RRA003"
+    name = "missing-file"
+    severity = Severity.ERROR
+    profile = Profile.BASIC
+    since = "0.1"
+    clause = "manifest/paths"
+
+    def check(self, context: Context) -> Iterable[Finding]:
+        """Yield each path of the manifest at which there is nothing."""
+        for relative, place, what in _named(context.artifact.manifest):
+            kind = context.kind(relative)
+            wanted = "folder" if what in {"code", "wheels"} else "file"
+            if kind == "missing":
+                message = f"{what} {relative} is not there"
+                hint = suggestion(
+                    relative, context.known_paths, "put the file there, or correct the path"
+                )
+            elif kind == "outside":
+                message = f"{what} {relative} leads outside the artifact"
+                hint = "copy the file into the artifact and name it by its place there"
+            elif kind != wanted and what != "data":
+                message = f"{what} {relative} is a {kind}, not a {wanted}"
+                hint = f"name a {wanted}"
+            else:
+                continue
+            yield self.in_document(context.document, place, message, hint=hint)
+        if context.kind(context.guide_path) == "missing" and not context.artifact.manifest.guide:
+            message = "there is no guide"
+            yield self.at(context.guide_path, message, hint="write it with: rra guide")
+
+
+def _named(manifest: Manifest) -> Iterator[Named]:
+    if manifest.code.root != ".":
+        yield manifest.code.root, ("code", "root"), "code"
+    if manifest.guide:
+        yield manifest.guide, ("guide",), "guide"
+    for key, environment in manifest.environments.items():
+        here = ("environments", key)
+        if environment.lock:
+            yield environment.lock, (*here, "lock"), "lock"
+        if environment.wheels:
+            yield environment.wheels, (*here, "wheels"), "wheels"
+    for key, launcher in manifest.launchers.items():
+        yield launcher.entry, ("launchers", key, "entry"), "launcher"
+    for key, item in manifest.data.items():
+        if item.access == "bundled" and not _is_pattern(item.path):
+            yield item.path, ("data", key, "path"), "data"
+
+
+def _is_pattern(path: str) -> bool:
+    return any(character in part for part in PurePosixPath(path).parts for character in "*?")

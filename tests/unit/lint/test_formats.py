@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rra.errors import UsageError
+from rra.lint import Finding, LintResult, Profile, Severity, format_result, lint_artifact
+from tests.lint.support import write_artifact
+
+HOSTILE = Finding(
+    "RRA102",
+    Severity.WARNING,
+    "100% of::error::\nit, here",
+    "code/a,b:c d.py",
+    3,
+    7,
+    hint="take it out",
+)
+
+
+def result(*findings: Finding) -> LintResult:
+    return LintResult(findings, (), Profile.BASIC, ("RRA102", "RRA103"), {}, 5)
+
+
+def test_text_gives_place_hint_and_a_summary() -> None:
+    finding = Finding("RRA103", Severity.ERROR, "is a pointer", "code/x", 1, hint="pull it")
+    assert format_result(result(finding)) == (
+        "code/x:1: error RRA103 is a pointer\n"
+        "    pull it\n"
+        "1 error (2 rules over 5 files, profile basic)\n"
+    )
+
+
+def test_text_of_nothing() -> None:
+    assert format_result(result()) == (
+        "nothing to object to (2 rules over 5 files, profile basic)\n"
+    )
+
+
+def test_json_has_every_part() -> None:
+    plain = json.loads(format_result(result(HOSTILE), "json"))
+    assert plain["counts"] == {"error": 0, "warning": 1, "note": 0}
+    assert plain["findings"][0]["path"] == "code/a,b:c d.py"
+    assert plain["ok"] is True
+
+
+def test_github_commands_cannot_be_broken_out_of() -> None:
+    assert format_result(result(HOSTILE), "github") == (
+        "::warning file=code/a%2Cb%3Ac d.py,title=RRA102,line=3,col=7"
+        "::100%25 of::error::%0Ait, here%0Atake it out\n"
+    )
+
+
+def test_sarif_points_to_rule_and_place() -> None:
+    log = json.loads(format_result(result(HOSTILE), "sarif"))
+    run = log["runs"][0]
+    found = run["results"][0]
+    assert log["version"] == "2.1.0"
+    assert run["tool"]["driver"]["rules"][found["ruleIndex"]]["id"] == found["ruleId"] == "RRA102"
+    assert found["level"] == "warning"
+    assert found["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "code/a%2Cb%3Ac%20d.py"},
+        "region": {"startLine": 3, "startColumn": 7},
+    }
+
+
+def test_sarif_keeps_what_is_overlooked_with_its_reason(tmp_path: Path) -> None:
+    files = {
+        "code/main.py": "open('/home/agnes/wine.csv')\n",
+        "rra.yaml": "x-lint: {ignore: {RRA102: a comment}}\n",
+    }
+    log = json.loads(format_result(lint_artifact(write_artifact(tmp_path, files)), "sarif"))
+    (found,) = log["runs"][0]["results"]
+    assert found["suppressions"] == [{"kind": "inSource", "justification": "a comment"}]
+
+
+def test_an_unknown_format_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no format xml"):
+        format_result(result(), "xml")
