@@ -1,0 +1,259 @@
+"""The canonical tar of a set of files: the same bytes from the same files, everywhere.
+
+The stream depends on paths, contents, the executable bit and link targets, and on nothing
+else: not on times, owners, the order of a directory, the umask or the machine.
+
+- entries byte-sorted by full path, each folder on the way explicit, before what it holds;
+- mtime 315532800 (1980-01-01) everywhere, because zip-based builds refuse earlier times;
+- uid and gid 0, owner names empty, device numbers 0; modes 0755 (folders, links, and files
+  with any executable bit) and 0644;
+- ustar headers: a path over 100 bytes is split at the last slash within its first 156 bytes;
+  pax records (``path``, ``linkpath``, ``size``) only for a path or link target that does not
+  fit or is not ASCII, and for 8 GiB and more; the pax header is called `PAX_NAME`;
+- a hard link is a file; a symbolic link is relative and leads to an entry that is there;
+- two zero blocks at the end, no padding to a record.
+
+Source: POSIX.1-2017, pax interchange format and ustar interchange format.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from rra._base.files import storage_errors
+from rra.bundle.names import check_links, check_names, printable
+from rra.errors import FormatError, Problem, UnavailableError
+from rra.model import ElementLock
+
+MTIME = 315_532_800
+"""Time of every entry: 1980-01-01T00:00:00Z."""
+
+PAX_NAME = b"././@PaxHeader"
+"""Name of every pax extended header."""
+
+_BLOCK = 512
+_END = bytes(2 * _BLOCK)
+_USTAR_SIZE = 8 << 30
+_NAME, _PREFIX = 100, 155
+_CHUNK = 1 << 20
+_FILE, _LINK, _FOLDER, _PAX = b"0", b"2", b"5", b"x"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Entry:
+    """One member of the archive; `status` is the file's when the archive was planned."""
+
+    path: PurePosixPath
+    kind: bytes
+    mode: int
+    target: str = ""
+    status: os.stat_result | None = None
+
+
+def diff_id(root: Path, files: Iterable[PurePosixPath]) -> ElementLock:
+    """Return digest, number of files and length in bytes of the canonical archive of files.
+
+    Works in constant memory; nothing is written.
+
+    Args:
+        root: Folder that the files lie in.
+        files: Paths relative to it, symbolic links as entries of their own. Folders need not
+            be named.
+
+    Raises:
+        FormatError: Names or links that an archive may not hold; carries every problem.
+        UnavailableError: A file changes while it is read.
+    """
+    return _archive(root, files, None)
+
+
+def write_archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes]) -> ElementLock:
+    """Write the canonical archive of files to a stream and return what `diff_id` returns.
+
+    Raises:
+        FormatError: Names or links that an archive may not hold; carries every problem.
+        UnavailableError: A file changes while it is read.
+        StorageError: The stream's disk is full.
+    """
+    return _archive(root, files, stream)
+
+
+def _archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes] | None) -> ElementLock:
+    state = hashlib.sha256()
+    length = 0
+    entries = _plan(root, files)
+    for block in _stream(root, entries):
+        state.update(block)
+        length += len(block)
+        if stream is not None:
+            with storage_errors(Path(getattr(stream, "name", "archive"))):
+                stream.write(block)
+    count = sum(entry.kind != _FOLDER for entry in entries)
+    return ElementLock(diff_id="sha256:" + state.hexdigest(), files=count, size=length)
+
+
+def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
+    """Return the entries in the order of the archive, or every reason why there is none."""
+    wanted = set(files)
+    folders = {parent for path in wanted for parent in path.parents if parent.parts}
+    entries = [_Entry(folder, _FOLDER, 0o755) for folder in folders]
+    problems: list[Problem] = []
+    for path in wanted:
+        entry = _look(root, path)
+        if isinstance(entry, Problem):
+            problems.append(entry)
+        else:
+            entries.append(entry)
+    entries.sort(key=lambda entry: os.fsencode(str(entry.path)))
+    problems += check_names(entry.path for entry in entries)
+    links = {entry.path: entry.target for entry in entries if entry.kind == _LINK}
+    present = frozenset(str(entry.path) for entry in entries if entry.kind != _LINK)
+    problems += check_links(links, present)
+    if problems:
+        problems.sort(key=lambda problem: (problem.path, problem.message))
+        first = problems[0]
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        message = f"cannot be archived: {first.path} {first.message}{more}"
+        raise FormatError(message, hint=first.hint, problems=tuple(problems))
+    return entries
+
+
+def _look(root: Path, path: PurePosixPath) -> _Entry | Problem:
+    place = root / path
+    try:
+        status = place.lstat()
+    except OSError as error:
+        why = error.strerror or str(error)
+        return Problem(f"cannot be read: {why}", printable(path), clause="bundle/files")
+    if stat.S_ISLNK(status.st_mode):
+        return _Entry(path, _LINK, 0o755, target=str(place.readlink()))
+    if stat.S_ISREG(status.st_mode):
+        mode = 0o755 if status.st_mode & 0o111 else 0o644
+        return _Entry(path, _FILE, mode, status=status)
+    return Problem(
+        f"is a {_kind(status.st_mode)}, not a file",
+        printable(path),
+        clause="bundle/files",
+        hint="remove it, or exclude it with code.exclude in rra.yaml",
+    )
+
+
+def _kind(mode: int) -> str:
+    names = {
+        stat.S_IFDIR: "folder",
+        stat.S_IFSOCK: "socket",
+        stat.S_IFIFO: "named pipe",
+        stat.S_IFCHR: "device",
+        stat.S_IFBLK: "device",
+    }
+    return names.get(stat.S_IFMT(mode), "special file")
+
+
+def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[bytes]:
+    for entry in entries:
+        size = entry.status.st_size if entry.status else 0
+        yield from _headers(entry, size)
+        if entry.kind == _FILE:
+            yield from _content(root / entry.path, entry)
+            yield bytes(-size % _BLOCK)
+    yield _END
+
+
+def _content(place: Path, entry: _Entry) -> Iterator[bytes]:
+    """Yield a file's bytes, and insist that it is still the file that was planned."""
+    read = 0
+    with open(place, "rb", buffering=0, opener=_no_follow) as file:
+        while block := file.read(_CHUNK):
+            read += len(block)
+            yield block
+        after = os.fstat(file.fileno())
+    before = entry.status
+    if before is None or _stamp(before) != _stamp(after) or read != before.st_size:
+        raise UnavailableError(
+            f"{printable(entry.path)} changed while it was read",
+            hint="wait until nothing writes there any more and run again",
+        )
+
+
+def _no_follow(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int, int]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _headers(entry: _Entry, size: int) -> Iterator[bytes]:
+    """Yield the header block of an entry, behind its pax header when one is needed."""
+    name = os.fsencode(str(entry.path)) + (b"/" if entry.kind == _FOLDER else b"")
+    link = os.fsencode(entry.target)
+    records: dict[bytes, bytes] = {}
+    split = _split(name)
+    if split is None:
+        records[b"path"] = name
+        split = (b"", _ascii(name))
+    if len(link) > _NAME or not link.isascii():
+        records[b"linkpath"] = link
+        link = _ascii(link)
+    shown_size = size
+    if size >= _USTAR_SIZE:
+        records[b"size"] = b"%d" % size
+        shown_size = 0
+    if records:
+        body = b"".join(_record(key, records[key]) for key in sorted(records))
+        yield _header(b"", PAX_NAME, 0o644, len(body), _PAX, b"")
+        yield body + bytes(-len(body) % _BLOCK)
+    yield _header(*split, entry.mode, shown_size, entry.kind, link)
+
+
+def _split(name: bytes) -> tuple[bytes, bytes] | None:
+    """Return ustar's (prefix, name), or None when the path needs a pax record."""
+    if not name.isascii():
+        return None
+    if len(name) <= _NAME:
+        return b"", name
+    slash = name.rfind(b"/", 0, min(_PREFIX + 1, len(name) - 1))
+    if slash < 1 or len(name) - slash - 1 > _NAME:
+        return None
+    return name[:slash], name[slash + 1 :]
+
+
+def _ascii(name: bytes) -> bytes:
+    """Return what stands in the ustar field where the pax record holds the real name."""
+    return bytes(byte if byte < 0x80 else ord("_") for byte in name)[:_NAME]
+
+
+def _record(key: bytes, value: bytes) -> bytes:
+    """Return a pax record, length, key and value, where the length counts its own digits."""
+    bare = len(key) + len(value) + 3
+    length = bare + len(str(bare))
+    length = bare + len(str(length))
+    return b"%d %s=%s\n" % (length, key, value)
+
+
+def _header(prefix: bytes, name: bytes, mode: int, size: int, kind: bytes, link: bytes) -> bytes:
+    """Return a ustar header block (POSIX.1-2017, ustar interchange format)."""
+    block = b"".join(
+        (
+            name.ljust(_NAME, b"\0"),
+            b"%07o\0" % mode,
+            b"0000000\0" * 2,
+            b"%011o\0" % size,
+            b"%011o\0" % MTIME,
+            b" " * 8,
+            kind,
+            link.ljust(_NAME, b"\0"),
+            b"ustar\00000",
+            bytes(64),
+            b"0000000\0" * 2,
+            prefix.ljust(_PREFIX, b"\0"),
+            bytes(12),
+        )
+    )
+    return block[:148] + b"%06o\0 " % sum(block) + block[156:]

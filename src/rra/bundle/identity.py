@@ -1,0 +1,132 @@
+"""The identity of an artifact: what a reproduction names when it says what it reproduced.
+
+The **core** is ``sha256`` over the canonical JSON (RFC 8785) of `core_document`::
+
+    {
+      "type": "core/v1",
+      "elements": {"code": D, "environment": D, "launchers": D, "data": D},
+      "environments": {id: definition},
+      "launchers":    {id: definition},
+      "outcomes":     {"<experiment>/<outcome>": definition}
+    }
+
+where ``D`` is the digest of the element's canonical archive (`rra.bundle.canonical`; an
+element without files is the empty archive), and a *definition* is what ``rra.yaml`` says with
+
+- values that equal the default of the format left out, so that writing a default down
+  changes nothing; outputs in their long form;
+- keys that start with ``x-`` left out (they are free), all other keys kept, also unknown ones;
+- text that only describes left out: of an environment ``as_of`` and ``as_of_why`` (the lock is
+  in the environment's archive), of a launcher ``hint``, of an outcome ``location`` and the
+  deviation's ``explanation``. The deviation's ``observed`` stays: a claim that changes is
+  another claim, a sentence that is corrected is not.
+
+Outcome definitions hold ``reported``, units, bounds, tolerances and the selector. Neither
+README, LICENSE, guide, settings, repairs' prose, evidence, references nor the descriptive
+keys of ``rra.yaml`` (title, authors, paper, …) are part of it, so correcting them does not
+orphan a reproduction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rfc8785
+
+from rra._base import canonical
+from rra.artifact import Artifact
+from rra.bundle.canonical import diff_id
+from rra.errors import FormatError
+from rra.model import ElementLock
+from rra.model.base import Object
+
+ELEMENTS = ("code", "environment", "launchers", "data", "guide")
+"""Elements that ``rra.lock`` lists."""
+
+CORE_ELEMENTS = ("code", "environment", "launchers", "data")
+"""Elements whose bytes are part of the core."""
+
+
+def element_locks(artifact: Artifact) -> dict[str, ElementLock]:
+    """Return digest, number of files and bytes of each element's canonical archive.
+
+    Raises:
+        FormatError: A file or name that no archive may hold.
+        UnavailableError: A file changes while it is read.
+    """
+    return {name: diff_id(artifact.root, artifact.element_files(name)) for name in ELEMENTS}
+
+
+def core_digest(artifact: Artifact, elements: dict[str, ElementLock] | None = None) -> str:
+    """Return the core of an artifact as its files and its manifest stand now.
+
+    Args:
+        artifact: The artifact.
+        elements: What `element_locks` gave, to save reading the files again.
+
+    Raises:
+        FormatError: A file, a name or a number that has no canonical form.
+        UnavailableError: A file changes while it is read.
+    """
+    try:
+        return canonical.digest(core_document(artifact, elements))
+    except rfc8785.CanonicalizationError as error:
+        message = f"rra.yaml holds a value without a canonical form: {error}"
+        hint = "write integers beyond 2^53 as text; infinities and NaN are not numbers here"
+        raise FormatError(message, hint=hint) from error
+
+
+def core_document(
+    artifact: Artifact, elements: dict[str, ElementLock] | None = None
+) -> dict[str, Any]:
+    """Return the JSON value whose digest is the core (see the module's description).
+
+    Raises:
+        FormatError: A file or name that no archive may hold.
+        UnavailableError: A file changes while it is read.
+    """
+    manifest = artifact.manifest
+    if elements is None:
+        elements = {n: diff_id(artifact.root, artifact.element_files(n)) for n in CORE_ELEMENTS}
+    launchers = {}
+    for name, launcher in manifest.launchers.items():
+        long = launcher.model_copy(update={"outputs": launcher.output_specs})
+        launchers[name] = _definition(long, "hint")
+    outcomes = {}
+    for name, outcome in manifest.outcomes().items():
+        outcomes[name] = _definition(outcome, "location")
+        if "deviation" in outcomes[name]:
+            outcomes[name]["deviation"].pop("explanation", None)
+    return {
+        "type": "core/v1",
+        "elements": {name: elements[name].diff_id for name in CORE_ELEMENTS},
+        "environments": {
+            name: _definition(environment, "as_of", "as_of_why")
+            for name, environment in manifest.environments.items()
+        },
+        "launchers": launchers,
+        "outcomes": outcomes,
+    }
+
+
+def _definition(value: Object, *described: str) -> dict[str, Any]:
+    """Return an object of the manifest without defaults, free keys and descriptive keys."""
+    plain: dict[str, Any] = value.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True
+    )
+    for key in described:
+        plain.pop(key, None)
+    kept = _without_free_keys(plain)
+    return kept if isinstance(kept, dict) else {}
+
+
+def _without_free_keys(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key: _without_free_keys(inner)
+            for key, inner in value.items()
+            if not str(key).startswith("x-")
+        }
+    if isinstance(value, list):
+        return [_without_free_keys(inner) for inner in value]
+    return value

@@ -1,0 +1,83 @@
+"""The date as of which an environment is resolved."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from rra._base import clock, process
+from rra.errors import UsageError
+
+_MANIFESTS = (
+    ":(glob)**/requirements*.txt",
+    ":(glob)**/requirements/*.txt",
+    ":(glob)**/environment*.y*ml",
+    ":(glob)**/conda*.y*ml",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "Pipfile",
+)
+_CODE = ("*.py", "*.ipynb", "*.sh", "*.R", "*.m", "*.c", "*.cpp", "*.cu")
+
+
+def cutoff_timestamp(as_of: str) -> str:
+    """Return the first moment after a date, for resolving with what was published by then.
+
+    Args:
+        as_of: Day (``2023-06-01``, in UTC, that day included) or RFC 3339 moment.
+
+    Raises:
+        UsageError: The text is neither.
+    """
+    text = as_of.strip()
+    try:
+        if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+            day = dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+            return clock.iso(day + dt.timedelta(days=1))
+        moment = dt.datetime.fromisoformat(text)
+    except (ValueError, OverflowError) as error:
+        message = f"as_of {as_of!r} is not a date"
+        raise UsageError(message, hint='write it as "YYYY-MM-DD"') from error
+    if moment.tzinfo is None:
+        message = f"as_of {as_of!r} has no time zone"
+        raise UsageError(message, hint='write a day, "YYYY-MM-DD", or add Z')
+    return clock.iso(moment)
+
+
+def suggest_as_of(root: Path) -> tuple[str, str]:
+    """Suggest the date as of which a repository's environment should be resolved.
+
+    The last commit that touched a file naming packages, else the last that touched code,
+    else today. Only commits of the repository that `root` belongs to count; an artifact's
+    own environment folder does not.
+
+    Args:
+        root: Folder of the code.
+
+    Returns:
+        The day (``YYYY-MM-DD``, UTC), and why that day in one sentence.
+    """
+    for patterns, what in ((_MANIFESTS, "names packages"), (_CODE, "is code")):
+        found = _last_commit(root, patterns)
+        if found is not None:
+            day, commit, file = found
+            why = f"last commit that touched a file that {what}: {file} in {commit[:12]}"
+            return day, why
+    return clock.iso(clock.now())[:10], "today: there is no history that names a date"
+
+
+def _last_commit(root: Path, patterns: Sequence[str]) -> tuple[str, str, PurePosixPath] | None:
+    if process.find_tool("git") is None or not root.is_dir():
+        return None
+    command = ["git", "-c", "core.quotePath=off", "log", "-1", "--format=%ct %H", "--name-only"]
+    excluded = [":(exclude,glob)environment/*/requirements.txt"]
+    done = process.run([*command, "--", *patterns, *excluded], cwd=root)
+    lines = [line for line in done.stdout.splitlines() if line]
+    if not done.ok or len(lines) < 2:
+        return None
+    seconds, commit = lines[0].split()
+    day = clock.iso(dt.datetime.fromtimestamp(int(seconds), dt.UTC))[:10]
+    return day, commit, PurePosixPath(lines[1])

@@ -1,0 +1,283 @@
+"""Locking an environment: requirements in, exact wheels out."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+
+from packaging.markers import Marker
+from packaging.utils import parse_wheel_filename
+
+from rra._base.files import safe_join, sha256_file, staged_directory, walk_files
+from rra.environment.cutoff import cutoff_timestamp
+from rra.environment.interpreter import find_interpreter, has_interpreter
+from rra.environment.platforms import Platform, find_platforms, parse_minor
+from rra.environment.pylock import (
+    WHEELS_DIR,
+    LockedPackage,
+    Wheel,
+    read_pylock,
+    render_pylock,
+    render_requirements,
+)
+from rra.environment.readme import keeps_own_text, render_readme
+from rra.environment.resolve import Resolution, ResolvedPackage, resolve
+from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
+from rra.errors import LockError, UsageError
+from rra.model import Environment, EnvironmentLock
+
+LOCK_NAME = "pylock.toml"
+REQUIREMENTS_NAME = "requirements.txt"
+README_NAME = "README.md"
+Progress = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LockedEnvironment:
+    """A lock that was written.
+
+    Attributes:
+        id: Environment's id.
+        python: Python that it is for, as major.minor.
+        packages: What is locked.
+        as_of: Day as of which it was resolved; None for no limit.
+        lock: Path of ``pylock.toml``.
+        requirements: Path of ``requirements.txt``.
+        readme: Path of ``README.md``.
+        built: Names of the wheels in ``wheels/``, which no index has.
+        changed: Whether any of the files got other bytes.
+    """
+
+    id: str
+    python: str
+    packages: tuple[LockedPackage, ...]
+    as_of: str | None
+    lock: Path
+    requirements: Path
+    readme: Path
+    built: tuple[str, ...]
+    changed: bool
+
+    def entry(self) -> EnvironmentLock:
+        """Return what ``rra.lock`` says of this environment."""
+        return read_entry(self.lock)
+
+
+def read_entry(lock: Path) -> EnvironmentLock:
+    """Return what ``rra.lock`` says of an environment, read from its files.
+
+    Args:
+        lock: Path of ``pylock.toml``; ``requirements.txt`` lies beside it.
+
+    Raises:
+        FormatError: The lock cannot be read.
+        UsageError: One of the files is missing.
+    """
+    requirements = lock.parent / REQUIREMENTS_NAME
+    for path in (lock, requirements):
+        if not path.is_file():
+            message = f"there is no {path}"
+            raise UsageError(message, hint="lock the environment with: rra lock")
+    document = read_pylock(lock)
+    facts = (document.tool or {}).get("rra", {})
+    return EnvironmentLock(
+        lock=sha256_file(lock),
+        requirements=sha256_file(requirements),
+        python=str(facts.get("python", "")),
+        packages=len(document.packages),
+        as_of=facts.get("as-of"),
+    )
+
+
+def lock_environment(
+    root: Path,
+    env_id: str,
+    env: Environment,
+    requirements: Sequence[str],
+    *,
+    as_of: str | None,
+    progress: Progress | None = None,
+) -> LockedEnvironment:
+    """Resolve an environment and write its lock, its requirements file and its README.
+
+    The three files appear together or not at all, in the folder of ``env.lock`` (by default
+    ``environment/<id>``), whose other files stay. No file names a host. A package without a
+    usable wheel is built, and its wheel goes into ``wheels/`` beside the lock; a wheel that
+    is there already is used instead.
+
+    Args:
+        root: Artifact's root.
+        env_id: Environment's id.
+        env: Its definition.
+        requirements: Requirements (PEP 508), one each; none gives an empty lock.
+        as_of: Day or moment as of which is resolved; None for no limit.
+        progress: Told about steps that may last.
+
+    Raises:
+        LockError: They cannot be resolved, or a wheel is missing and cannot be built.
+        UsageError: The kind, platform, Python or date is not one that can be locked.
+        StorageError: The disk is full or refuses.
+    """
+    folder = _folder(root, env_id, env)
+    platforms = find_platforms(env.platforms)
+    python = "{}.{}".format(*parse_minor(_python_of(env_id, env)))
+    say = progress or _silent
+    cutoff = cutoff_timestamp(as_of) if as_of else None
+    resolved: list[ResolvedPackage] = []
+    target = Resolution(python, None, platforms, cutoff)
+    if requirements:
+        say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
+        if has_interpreter(python):
+            interpreter = find_interpreter(python, download=False)
+            target = dataclasses.replace(target, interpreter=interpreter.path)
+        resolved = resolve(requirements, target)
+    before = _bytes_of(folder)
+    with staged_directory(folder) as staging:
+        _keep_others(folder, staging)
+        packages, built = _choose_all(resolved, staging / WHEELS_DIR, target, say)
+        facts = _facts(python, platforms, as_of, requirements)
+        text = render_pylock(
+            packages, python=python, environments=[p.marker for p in platforms], facts=facts
+        )
+        (staging / LOCK_NAME).write_text(text, "utf-8")
+        read_pylock(staging / LOCK_NAME)
+        wanted = render_requirements(packages, find_links=WHEELS_DIR if built else "")
+        (staging / REQUIREMENTS_NAME).write_text(wanted, "utf-8")
+        if not keeps_own_text(staging / README_NAME):
+            place = PurePosixPath(folder.resolve().relative_to(root.resolve()))
+            text = render_readme(env, packages, place=place, python=python, as_of=as_of)
+            (staging / README_NAME).write_text(text, "utf-8")
+    return LockedEnvironment(
+        id=env_id,
+        python=python,
+        packages=tuple(packages),
+        as_of=as_of,
+        lock=folder / LOCK_NAME,
+        requirements=folder / REQUIREMENTS_NAME,
+        readme=folder / README_NAME,
+        built=tuple(built),
+        changed=before != _bytes_of(folder),
+    )
+
+
+def _folder(root: Path, env_id: str, env: Environment) -> Path:
+    if env.kind != "pylock":
+        message = f"environment {env_id} is of kind {env.kind}; only kind pylock can be locked"
+        raise UsageError(message, hint="set kind: pylock, or lock it with the tool of its kind")
+    lock = PurePosixPath(env.lock or f"environment/{env_id}/{LOCK_NAME}")
+    if lock.name != LOCK_NAME or len(lock.parts) < 2:
+        message = f"the lock of environment {env_id} is called {lock}"
+        raise UsageError(message, hint=f"write lock: environment/{env_id}/{LOCK_NAME}")
+    return safe_join(root, lock.parent)
+
+
+def _python_of(env_id: str, env: Environment) -> str:
+    if env.python is None:
+        message = f"environment {env_id} names no Python"
+        raise UsageError(message, hint='add python: "3.11" (or another) to it in rra.yaml')
+    return env.python
+
+
+def _keep_others(folder: Path, staging: Path) -> None:
+    """Bring along what else lies in the folder: the author's text, wheels built before."""
+    if not folder.is_dir():
+        return
+    for relative in walk_files(folder):
+        target = staging / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if relative.parts[0] == WHEELS_DIR:
+            try:
+                os.link(folder / relative, target, follow_symlinks=False)
+                continue
+            except OSError:
+                pass  # a file system without hard links: copied below
+        shutil.copy2(folder / relative, target, follow_symlinks=False)
+
+
+def _choose_all(
+    resolved: Sequence[ResolvedPackage], wheels: Path, target: Resolution, say: Progress
+) -> tuple[list[LockedPackage], list[str]]:
+    """Return each package with its usable wheels, and the names of those in ``wheels/``."""
+    packages, built = [], []
+    for package in resolved:
+        wanted = [p for p in target.platforms if _applies(package.marker, p, target.python)]
+        if not wanted:
+            continue
+        locked, own = _choose(package, wanted, wheels, target, say)
+        packages.append(locked)
+        built += own
+    return packages, built
+
+
+def _choose(
+    package: ResolvedPackage,
+    wanted: Sequence[Platform],
+    folder: Path,
+    target: Resolution,
+    say: Progress,
+) -> tuple[LockedPackage, list[str]]:
+    chosen: dict[str, Wheel] = {}
+    own: list[str] = []
+    for platform in wanted:
+        tags = platform.tags(target.python)
+        usable = [wheel for wheel in package.wheels if wheel_tags(wheel.name) & tags]
+        for wheel in usable:
+            chosen[wheel.name] = Wheel(wheel.name, wheel.sha256, wheel.size)
+        if usable or any(wheel_tags(name) & tags for name in own):
+            continue
+        path = find_wheel(folder, package.name, package.version, tags)
+        if path is None:
+            path = _build(package, platform, folder, target, say)
+        chosen[path.name] = describe_wheel(path)
+        own.append(path.name)
+    version = package.version or str(parse_wheel_filename(own[0])[1])
+    wheels = tuple(chosen.values())
+    return LockedPackage(package.name, version, wheels, package.marker), own
+
+
+def _build(
+    package: ResolvedPackage, platform: Platform, folder: Path, target: Resolution, say: Progress
+) -> Path:
+    if target.interpreter is None:
+        found = find_interpreter(target.python)
+        target = dataclasses.replace(target, interpreter=found.path)
+    say(f"building the wheel of {package.name} {package.version}, which no index has")
+    folder.mkdir(exist_ok=True)
+    path = build_wheel(package, folder, target)
+    if not wheel_tags(path.name) & platform.tags(target.python):
+        path.unlink()
+        message = f"{package.name} {package.version} has no wheel for {platform.name}"
+        hint = f"run rra lock on {platform.name}, or leave that platform out of rra.yaml"
+        raise LockError(message, hint=hint)
+    return path
+
+
+def _applies(marker: str, platform: Platform, python: str) -> bool:
+    """Tell whether a marker can hold on a platform for some release of a Python."""
+    if not marker:
+        return True
+    parsed = Marker(marker)
+    return any(parsed.evaluate(platform.environment(f"{python}.{n}")) for n in (0, 99))
+
+
+def _facts(
+    python: str, platforms: Sequence[Platform], as_of: str | None, requirements: Sequence[str]
+) -> dict[str, str | list[str]]:
+    facts: dict[str, str | list[str]] = {"python": python}
+    facts["platforms"] = [platform.name for platform in platforms]
+    if as_of:
+        facts["as-of"] = as_of
+    facts["requirements"] = sorted(requirements)
+    return facts
+
+
+def _bytes_of(folder: Path) -> list[bytes | None]:
+    paths = [folder / name for name in (LOCK_NAME, REQUIREMENTS_NAME, README_NAME)]
+    return [path.read_bytes() if path.is_file() else None for path in paths]
+
+
+def _silent(_step: str) -> None:
+    """Tell nobody."""

@@ -1,0 +1,317 @@
+"""Building a locked environment: exactly its wheels, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.metadata
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.tags import platform_tags
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from rra._base import canonical
+from rra._base.files import atomic_write, remove_tree, sha256_file, storage_errors
+from rra.environment.cache import cache_root, sole_builder
+from rra.environment.interpreter import Interpreter, find_interpreter
+from rra.environment.platforms import parse_minor, python_tags
+from rra.environment.pylock import (
+    WHEELS_DIR,
+    LockedPackage,
+    read_pylock,
+    render_requirements,
+    select,
+)
+from rra.environment.uvtool import condense, is_network_failure, run_uv
+from rra.errors import CorruptError, EnvironmentBuildError, RraError, StorageError, UsageError
+from rra.model import Environment
+
+if TYPE_CHECKING:
+    from rra.artifact import Artifact
+
+_COMPLETE = ".rra-environment.json"
+"""In an environment that is whole: what it was built from."""
+
+_BUILDING = ".rra-building"
+"""In an environment whose build has not ended."""
+
+Progress = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MaterialisedEnvironment:
+    """An environment that is installed and was compared with its lock.
+
+    Attributes:
+        id: Environment's id.
+        root: Folder of the virtual environment.
+        python: Its interpreter.
+        bin: Folder to put first on PATH.
+        version: Full version of Python.
+        base_prefix: Where Python itself is installed; a sandbox must show it.
+        variables: Variables that the manifest sets in it.
+        packages: (name, version) of everything installed, sorted.
+        lock_digest: Digest of ``pylock.toml``.
+        installed_digest: Digest of the canonical JSON of `packages`.
+    """
+
+    id: str
+    root: Path
+    python: Path
+    bin: Path
+    version: str
+    base_prefix: Path
+    variables: dict[str, str]
+    packages: tuple[tuple[str, str], ...]
+    lock_digest: str
+    installed_digest: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is built, and from what."""
+
+    env_id: str
+    env: Environment
+    wheels: Path
+    digest: str
+    interpreter: Interpreter
+    packages: Sequence[LockedPackage]
+
+    def stamp(self) -> dict[str, str]:
+        """What an environment must have been built from to be this one."""
+        return {
+            "lock": self.digest,
+            "python": self.interpreter.version,
+            "base_prefix": str(self.interpreter.base_prefix),
+        }
+
+
+def materialise(
+    artifact: Artifact,
+    env_id: str,
+    *,
+    target: Path | None = None,
+    progress: Progress | None = None,
+) -> MaterialisedEnvironment:
+    """Install a locked environment and compare what is installed with the lock.
+
+    Every file is taken by its digest, from ``wheels/`` beside the lock or from the reader's
+    own index; nothing is built from source and no dependency is added. What a killed build
+    left is removed, and never taken for an environment.
+
+    Args:
+        artifact: The artifact.
+        env_id: Environment's id.
+        target: Folder to build in anew; None for the cache, where an environment that is
+            whole and still what its lock says is used again.
+        progress: Told about steps that may last.
+
+    Raises:
+        UsageError: There is no such environment or no lock yet, or the target is in use.
+        CorruptError: The lock is not the one of ``rra.lock``, or a file has another digest.
+        FormatError: The lock cannot be read.
+        ToolMissingError: There is no such Python here.
+        EnvironmentBuildError: A file cannot be had, or the lock is not for this machine.
+        StorageError: The disk is full or refuses.
+    """
+    plan = _plan(artifact, env_id)
+    place = target.absolute() if target is not None else _cached_place(plan)
+    with sole_builder(place):
+        if target is None:
+            found = _usable(place, plan)
+            if found is not None:
+                return found
+        _clear(place, ours=target is None)
+        if progress is not None:
+            count = len(plan.packages)
+            version = plan.interpreter.version
+            progress(f"installing environment {env_id}: Python {version}, {count} packages")
+        with _whole_or_gone(place):
+            _build(place, plan)
+            installed = _compare(place, plan)
+            mark = json.dumps(plan.stamp(), sort_keys=True) + "\n"
+            atomic_write(place / _COMPLETE, mark)
+            (place / _BUILDING).unlink()
+    return _result(place, plan, installed)
+
+
+def _plan(artifact: Artifact, env_id: str) -> _Plan:
+    env = artifact.manifest.environments.get(env_id)
+    if env is None:
+        message = f"no environment is called {env_id}"
+        raise UsageError(message, hint=f"known: {', '.join(artifact.manifest.environments)}")
+    if env.kind != "pylock":
+        message = f"environment {env_id} is of kind {env.kind}; only kind pylock is built"
+        raise EnvironmentBuildError(message, hint=f"follow environment/{env_id}/README.md")
+    lock = artifact.path(env.lock or f"environment/{env_id}/pylock.toml")
+    if not lock.is_file():
+        message = f"environment {env_id} is not locked: there is no {env.lock or lock.name}"
+        raise UsageError(message, hint=f"lock it with: rra lock {artifact.root}")
+    digest = sha256_file(lock)
+    known = artifact.lock.environments.get(env_id) if artifact.lock else None
+    if known is not None and known.lock != digest:
+        name = lock.relative_to(artifact.root)
+        message = f"{name} is not the lock that rra.lock names: {digest} instead of {known.lock}"
+        hint = "get the file again; if you changed it on purpose, run rra lock"
+        raise CorruptError(message, hint=hint)
+    document = read_pylock(lock)
+    wanted = env.python or str((document.tool or {}).get("rra", {}).get("python", ""))
+    interpreter = find_interpreter(wanted)
+    tags = python_tags(parse_minor(interpreter.version), list(platform_tags()))
+    packages = select(document, interpreter.markers, tags)
+    wheels = artifact.path(env.wheels) if env.wheels else lock.parent / WHEELS_DIR
+    return _Plan(env_id, env, wheels, digest, interpreter, packages)
+
+
+def _cached_place(plan: _Plan) -> Path:
+    key = canonical.digest(plan.stamp()).removeprefix("sha256:")[:32]
+    return cache_root() / "environments" / key
+
+
+def _usable(place: Path, plan: _Plan) -> MaterialisedEnvironment | None:
+    """Return the environment at a place if it is whole and still what the lock says."""
+    mark = place / _COMPLETE
+    try:
+        stamp = json.loads(mark.read_text("utf-8"))
+        if stamp != plan.stamp() or not _python(place).exists():
+            return None
+        return _result(place, plan, _compare(place, plan))
+    except (OSError, json.JSONDecodeError, EnvironmentBuildError):
+        return None
+
+
+def _clear(place: Path, *, ours: bool) -> None:
+    """Make room: what we built or began to build goes, anything else is not touched."""
+    if not place.exists() or not any(place.iterdir()):
+        return
+    if not ours and not (place / _COMPLETE).exists() and not (place / _BUILDING).exists():
+        message = f"{place} is in use and holds no environment"
+        raise UsageError(message, hint="name a folder that is empty or does not exist")
+    with storage_errors(place):
+        remove_tree(place)
+
+
+@contextlib.contextmanager
+def _whole_or_gone(place: Path) -> Iterator[None]:
+    """Remove what was built when the build does not end well."""
+    done = False
+    try:
+        yield
+        done = True
+    finally:
+        if not done and place.exists():
+            remove_tree(place)
+
+
+def _build(place: Path, plan: _Plan) -> None:
+    with storage_errors(place):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / _BUILDING).touch()
+    with tempfile.TemporaryDirectory(prefix="rra-install-") as scratch:
+        base: list[str | Path] = ["venv", "--quiet", "--no-project", "--allow-existing"]
+        made = run_uv([*base, "--python", plan.interpreter.path, place], cwd=Path(scratch))
+        if not made.ok:
+            raise _refusal(made.stderr, plan)
+        if not plan.packages:
+            return
+        wanted = Path(scratch) / "requirements.txt"
+        wanted.write_text(render_requirements(plan.packages), "utf-8")
+        link_mode = {"UV_LINK_MODE": os.environ.get("UV_LINK_MODE", "copy")}
+        arguments = [*_install_arguments(place, plan), "-r", wanted]
+        done = run_uv(arguments, cwd=Path(scratch), variables=link_mode)
+        if not done.ok:
+            raise _refusal(done.stderr, plan)
+
+
+def _install_arguments(place: Path, plan: _Plan) -> list[str | Path]:
+    """Return uv's arguments; copies, so that no run can change uv's cache through a link."""
+    arguments: list[str | Path] = ["pip", "install", "--quiet", "--python", _python(place)]
+    arguments += ["--require-hashes", "--no-build", "--no-deps", "--compile-bytecode"]
+    folder = plan.wheels
+    names = [wheel.name for package in plan.packages for wheel in package.wheels]
+    present = [name for name in names if (folder / name).is_file()]
+    if present:
+        arguments += ["--find-links", folder]
+    if len(present) == len(names):
+        arguments += ["--offline", "--no-index"]
+    return arguments
+
+
+def _refusal(stderr: str, plan: _Plan) -> RraError:
+    """Say why uv did not install."""
+    text = condense(stderr)
+    if re.search(r"No space left on device|os error 28", stderr):
+        message = f"no space left while installing environment {plan.env_id}"
+        return StorageError(message, hint="free some space on that disk and run again")
+    if "Hash mismatch" in stderr:
+        message = f"a file for environment {plan.env_id} is not the one that was locked: {text}"
+        return CorruptError(message, hint="do not trust that index or folder; get the file again")
+    if is_network_failure(stderr):
+        message = f"environment {plan.env_id} cannot be installed without its index: {text}"
+        hint = "check the network and uv's index settings (UV_DEFAULT_INDEX, UV_INDEX), run again"
+        return EnvironmentBuildError(message, hint=hint)
+    message = f"environment {plan.env_id} cannot be installed: {text}"
+    hint = "see whether your index still has that version, or put its wheel into wheels/"
+    return EnvironmentBuildError(message, hint=hint)
+
+
+def _compare(place: Path, plan: _Plan) -> tuple[tuple[str, str], ...]:
+    """Read back what is installed and insist that it is the lock, no more and no less."""
+    installed = read_installed(place)
+    locked = {package.name: package.version for package in plan.packages}
+    wrong = [
+        f"{name} is {installed.get(name, 'missing')}, locked {locked.get(name, 'nothing')}"
+        for name in sorted({*installed, *locked})
+        if not _same(installed.get(name), locked.get(name))
+    ]
+    if wrong:
+        message = f"environment {plan.env_id} is not what its lock says: {'; '.join(wrong)}"
+        raise EnvironmentBuildError(message, hint="run again; the environment is built anew")
+    return tuple(sorted(installed.items()))
+
+
+def read_installed(place: Path) -> dict[str, str]:
+    """Return the packages in a virtual environment, read from its metadata; nothing runs."""
+    found: dict[str, str] = {}
+    for folder in sorted(place.glob("lib/python*/site-packages")):
+        for distribution in importlib.metadata.distributions(path=[str(folder)]):
+            found[canonicalize_name(distribution.metadata["Name"])] = distribution.version
+    return found
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    if one is None or other is None:
+        return False
+    try:
+        return Version(one) == Version(other)
+    except InvalidVersion:
+        return one == other
+
+
+def _python(place: Path) -> Path:
+    return place / "bin" / "python"
+
+
+def _result(
+    place: Path, plan: _Plan, installed: tuple[tuple[str, str], ...]
+) -> MaterialisedEnvironment:
+    return MaterialisedEnvironment(
+        id=plan.env_id,
+        root=place,
+        python=_python(place),
+        bin=place / "bin",
+        version=plan.interpreter.version,
+        base_prefix=plan.interpreter.base_prefix,
+        variables=dict(plan.env.variables or {}),
+        packages=installed,
+        lock_digest=plan.digest,
+        installed_digest=canonical.digest([list(pair) for pair in installed]),
+    )

@@ -1,0 +1,103 @@
+"""The README of an environment: how to install it with nothing but Python and pip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from rra.environment.pylock import WHEELS_DIR, LockedPackage
+from rra.model import Environment
+
+_MARK = "<!-- written by rra lock; remove this line to keep a text of your own -->"
+
+
+def keeps_own_text(path: Path) -> bool:
+    """Tell whether a README is the author's own and must not be written over."""
+    return path.is_file() and _MARK not in path.read_text("utf-8", "replace")
+
+
+def render_readme(
+    env: Environment,
+    packages: Sequence[LockedPackage],
+    *,
+    place: PurePosixPath,
+    python: str,
+    as_of: str | None,
+) -> str:
+    """Write the README of an environment in plain words.
+
+    Args:
+        env: Its definition.
+        packages: What is locked.
+        place: Its folder, relative to the artifact's root.
+        python: Python that it is for, as major.minor.
+        as_of: Day as of which it was resolved.
+    """
+    platforms = ", ".join(env.platforms or ["the machine it was locked on"])
+    day = f" They are the versions that were current on {as_of}." if as_of else ""
+    count = "1 package" if len(packages) == 1 else f"{len(packages)} packages"
+    lines = [
+        _MARK,
+        f"# Environment `{place.name}`",
+        "",
+        f"Python {python} with {count}, for {platforms}.{day}",
+        "",
+        "## Install it",
+        "",
+        f"From the root of the artifact, with any Python {python} and pip:",
+        "",
+        "```sh",
+        f"python{python} -m venv .venv",
+        f".venv/bin/python -m pip install --require-hashes -r {place}/requirements.txt",
+        "```",
+        "",
+        'Then put it on `PATH` (`export PATH="$PWD/.venv/bin:$PATH"`) and run a launcher.',
+        "pip refuses a file whose digest is not the one written down. Where the files come from",
+        "(an index, a mirror, a folder given with `--find-links`) is up to you.",
+        *_variables(env),
+        *_system_packages(env),
+        *_accelerator(env),
+        *_contents(packages),
+        "",
+        "## Files",
+        "",
+        "- `pylock.toml`: the exact wheels, by name, size and SHA-256 (PEP 751).",
+        "- `requirements.txt`: the same for pip.",
+        f"- `{WHEELS_DIR}/`, where present: wheels that no index has, or all of them.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _variables(env: Environment) -> list[str]:
+    if not env.variables:
+        return []
+    lines = ["", "Set these variables as well:", "", "```sh"]
+    lines += [f"export {name}={_quoted(value)}" for name, value in sorted(env.variables.items())]
+    return [*lines, "```"]
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "'\\''") + "'"
+
+
+def _system_packages(env: Environment) -> list[str]:
+    lines = []
+    for system, names in sorted((env.system_packages or {}).items()):
+        if names:
+            lines += ["", f"It also needs these packages of {system}: {', '.join(names)}."]
+    return lines
+
+
+def _accelerator(env: Environment) -> list[str]:
+    described = env.accelerator or {}
+    if described.get("kind") in {None, "none"}:
+        return []
+    facts = ", ".join(f"{key} {value}" for key, value in sorted(described.items()))
+    return ["", f"It needs an accelerator: {facts}."]
+
+
+def _contents(packages: Sequence[LockedPackage]) -> list[str]:
+    if not packages:
+        return ["", "## Packages", "", "None: Python's standard library is enough."]
+    lines = ["", "## Packages", "", "| package | version |", "|---|---|"]
+    return lines + [f"| {p.name} | {p.version} |" for p in sorted(packages, key=lambda p: p.name)]

@@ -1,0 +1,183 @@
+"""Resolving requirements with uv, for one Python, some platforms and one day."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from packaging.utils import canonicalize_name
+
+from rra._base.process import Completed
+from rra.environment.platforms import Platform
+from rra.environment.uvtool import condense, is_network_failure, run_uv
+from rra.errors import LockError
+
+_BUILD_FAILURE = re.compile(r"Failed to (?:download and )?build:? `([A-Za-z0-9._-]+)==([^`]+)`")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file that an index offers: name, address or local path, SHA-256 in hex, size."""
+
+    name: str
+    place: str
+    sha256: str
+    size: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResolvedPackage:
+    """One package as uv resolved it, before wheels are chosen.
+
+    Attributes:
+        name: Normalised name.
+        version: Version; empty for a source tree whose version is not known yet.
+        marker: When it is installed; empty for always.
+        wheels: Wheels that the index offers.
+        source: Source distribution or archive, when there is one.
+        vcs: (repository, commit, subdirectory) of a version-controlled source.
+    """
+
+    name: str
+    version: str
+    marker: str
+    wheels: tuple[RemoteFile, ...]
+    source: RemoteFile | None
+    vcs: tuple[str, str, str] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resolution:
+    """What to resolve for.
+
+    Attributes:
+        python: Python, as major.minor.
+        interpreter: Python that runs builds of metadata; None lets uv choose.
+        platforms: Platforms, at least one.
+        cutoff: Moment before which files were published; None for no limit.
+    """
+
+    python: str
+    interpreter: Path | None
+    platforms: Sequence[Platform]
+    cutoff: str | None
+
+
+def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
+    """Resolve requirements; source distributions count, so wheels never choose versions.
+
+    Raises:
+        LockError: No set of versions satisfies them, an index cannot be reached, or the
+            metadata of a source distribution cannot be made.
+    """
+    with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
+        place = Path(folder)
+        (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
+        done = run_uv(_arguments(target), cwd=place)
+        if not done.ok:
+            raise _refusal(done, target)
+        document = tomllib.loads((place / "pylock.toml").read_text("utf-8"))
+    return [_package(entry) for entry in document.get("packages", [])]
+
+
+def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str]:
+    """Return the Pythons (major.minor) for which an index has a wheel of a version."""
+    found = []
+    for minor in range(6, 15):
+        python = f"3.{minor}"
+        attempt = dataclasses.replace(target, python=python, platforms=target.platforms[:1])
+        with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
+            place = Path(folder)
+            (place / "requirements.in").write_text(f"{name}=={version}\n", "utf-8")
+            done = run_uv([*_arguments(attempt), "--no-build", "--no-deps"], cwd=place)
+        if done.ok:
+            found.append(python)
+    return found
+
+
+def _arguments(target: Resolution) -> list[str | Path]:
+    arguments: list[str | Path] = ["pip", "compile", "requirements.in", "--quiet"]
+    arguments += ["--format", "pylock.toml", "--output-file", "pylock.toml", "--no-header"]
+    arguments += ["--python-version", target.python, "--no-python-downloads"]
+    if target.interpreter is not None:
+        arguments += ["--python", target.interpreter]
+    if len(target.platforms) == 1:
+        arguments += ["--python-platform", target.platforms[0].uv]
+    else:
+        arguments.append("--universal")
+    if target.cutoff is not None:
+        arguments += ["--exclude-newer", target.cutoff]
+    return arguments
+
+
+def _package(entry: Mapping[str, Any]) -> ResolvedPackage:
+    source = entry.get("sdist") or entry.get("archive")
+    vcs = entry.get("vcs")
+    if "directory" in entry:
+        name = entry["name"]
+        message = f"{name} is a folder of this machine, which no lock can name"
+        hint = f"build its wheel into the environment's wheels/ and require {name}==<version>"
+        raise LockError(message, hint=hint)
+    return ResolvedPackage(
+        name=canonicalize_name(entry["name"]),
+        version=str(entry.get("version", "")),
+        marker=str(entry.get("marker", "")),
+        wheels=tuple(_file(wheel, entry["name"]) for wheel in entry.get("wheels", ())),
+        source=_file(source, entry["name"]) if source else None,
+        vcs=(vcs["url"], vcs["commit-id"], vcs.get("subdirectory", "")) if vcs else None,
+    )
+
+
+def _file(entry: Mapping[str, Any], package: str) -> RemoteFile:
+    place = str(entry.get("url") or entry.get("path"))
+    name = entry.get("name") or PurePosixPath(unquote(urlsplit(place).path)).name
+    digest = entry.get("hashes", {}).get("sha256")
+    if digest is None:
+        message = f"the index gives no SHA-256 for {name} of {package}"
+        raise LockError(message, hint="use an index that follows PEP 503 or PEP 691")
+    return RemoteFile(name, place, digest, entry.get("size"))
+
+
+def _refusal(done: Completed, target: Resolution) -> LockError:
+    """Say in the smallest useful text why there is no resolution."""
+    text = condense(done.stderr)
+    when = f" as of {target.cutoff[:10]}" if target.cutoff else ""
+    if is_network_failure(done.stderr):
+        message = f"the package index cannot be reached: {text}"
+        hint = "check the network and uv's index settings (UV_DEFAULT_INDEX, UV_INDEX), run again"
+        return LockError(message, hint=hint)
+    failed = _BUILD_FAILURE.search(done.stderr)
+    if failed:
+        return no_wheel(failed[1], failed[2], target, text)
+    message = f"no versions fit together for Python {target.python}{when}: {text}"
+    hint = "loosen one of the requirements named, or choose another python or as_of in rra.yaml"
+    if target.cutoff and re.search(r"no versions? of|not found in the package registry", text):
+        hint = (
+            "a version named there may have been published later: choose a later as_of in "
+            "rra.yaml, or loosen the requirement"
+        )
+    return LockError(message, hint=hint)
+
+
+def no_wheel(name: str, version: str, target: Resolution, why: str) -> LockError:
+    """Say that a package has no wheel for this Python and could not be built."""
+    pythons = pythons_with_wheels(name, version, target)
+    where = ", ".join(platform.name for platform in target.platforms)
+    message = (
+        f"{name} {version} has no wheel for Python {target.python} on {where}, "
+        f"and building one failed: {why}"
+    )
+    if pythons:
+        hint = f"wheels exist for Python {', '.join(pythons)}: set one as python in rra.yaml"
+    else:
+        hint = (
+            f"require another version of {name}, install what its build asks for, or put a "
+            f"wheel that you built into the environment's wheels/ folder"
+        )
+    return LockError(message, hint=hint)

@@ -1,0 +1,104 @@
+"""The uv program that ships with the package of that name: calling it, reading its errors."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from rra._base import process
+from rra._base.process import Completed
+from rra.errors import ToolMissingError
+
+_DROPPED = frozenset(
+    {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "UV_PYTHON", "UV_SYSTEM_PYTHON"}
+    | {"UV_EXCLUDE_NEWER", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_BUILD_CONSTRAINT"}
+    | {"UV_RESOLUTION", "UV_PRERELEASE", "UV_REQUIRE_HASHES", "UV_NO_BUILD", "UV_NO_BINARY"}
+    | {"UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_COMPILE_BYTECODE", "UV_NO_VERIFY_HASHES"}
+)
+"""Variables that would change what is resolved or where it goes. Where packages come from
+(`UV_INDEX…`, `UV_OFFLINE`, certificates, proxies, uv's own configuration) is the reader's."""
+
+_GLYPHS = re.compile(r"[×╰─▶│├]+")
+_USERINFO = re.compile(r"(?<=://)[^/\s@`]+@")
+_NOISE = re.compile(
+    r"^(warning:|hint: Pre-releases|Resolved \d|Using |Updating |Note:)", re.IGNORECASE
+)
+_CONCLUSION = re.compile(
+    r",? we can conclude that (your requirements|the requirements) are unsatisfiable\.?$"
+)
+_NO_NETWORK = re.compile(
+    r"error sending request|dns error|Failed to fetch|Could not connect|timed out|"
+    r"network connectivity is disabled|Network is unreachable",
+    re.IGNORECASE,
+)
+_LONGEST = 900
+
+
+def find_uv() -> Path:
+    """Return the path of uv.
+
+    Raises:
+        ToolMissingError: The installed package lacks its program.
+    """
+    import uv
+
+    try:
+        return Path(uv.find_uv_bin())
+    except FileNotFoundError as error:
+        message = "the uv program is missing from this installation"
+        raise ToolMissingError(message, hint="install the package uv again with pip") from error
+
+
+def run_uv(
+    arguments: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    variables: dict[str, str] | None = None,
+    timeout: float | None = None,
+) -> Completed:
+    """Run uv with the reader's configuration, without colours and progress bars.
+
+    Args:
+        arguments: Arguments after the program's name.
+        cwd: Working directory; uv reads the configuration of a project that holds it.
+        variables: Variables set on top of the reader's.
+        timeout: Seconds after which it is killed.
+    """
+    return process.run(
+        [find_uv(), *arguments],
+        cwd=cwd,
+        env=environment_for_tools({"UV_NO_PROGRESS": "1", "NO_COLOR": "1", **(variables or {})}),
+        timeout=timeout,
+    )
+
+
+def environment_for_tools(variables: dict[str, str]) -> dict[str, str]:
+    """Return the reader's environment without what would change a resolution."""
+    kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
+    return kept | variables
+
+
+def is_network_failure(text: str) -> bool:
+    """Tell whether uv could not reach an index, as opposed to finding no answer there."""
+    return _NO_NETWORK.search(text) is not None
+
+
+def condense(text: str) -> str:
+    """Return the part of uv's error output that says what is wrong, on one line.
+
+    Credentials in addresses are left out.
+    """
+    lines = []
+    for raw in _USERINFO.sub("", text).splitlines():
+        line = _GLYPHS.sub("", raw).strip()
+        if line and not _NOISE.match(line):
+            lines.append(line)
+    joined = re.sub(r"\s+", " ", " ".join(lines))
+    joined = joined.removeprefix("error: ")
+    joined = re.sub(r"^No solution found when resolving dependencies[^:]*: ?", "", joined)
+    joined = _CONCLUSION.sub("", joined.strip()).strip()
+    if len(joined) > _LONGEST:
+        joined = joined[: _LONGEST // 2] + " … " + joined[-_LONGEST // 2 :]
+    return joined or "uv gave no reason"

@@ -1,0 +1,139 @@
+"""Getting the wheel of a package that no index has as a wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from rra._base import process
+from rra._base.files import sha256_file
+from rra.environment.pylock import Wheel
+from rra.environment.resolve import RemoteFile, Resolution, ResolvedPackage, no_wheel
+from rra.environment.uvtool import condense, environment_for_tools, run_uv
+from rra.errors import LockError
+
+if TYPE_CHECKING:
+    from packaging.tags import Tag
+
+_BLOCK = 1 << 20
+_TIMEOUT = 60
+
+
+def wheel_tags(file_name: str) -> frozenset[Tag]:
+    """Return the tags of a wheel by its name; none for a name that is no wheel's."""
+    try:
+        return parse_wheel_filename(file_name)[3]
+    except InvalidWheelFilename:
+        return frozenset()
+
+
+def describe_wheel(path: Path) -> Wheel:
+    """Return name, digest and size of a wheel file."""
+    return Wheel(path.name, sha256_file(path).removeprefix("sha256:"), path.stat().st_size)
+
+
+def find_wheel(folder: Path, name: str, version: str, tags: Iterable[Tag]) -> Path | None:
+    """Find a usable wheel of a package in a folder; without a version, any version."""
+    usable = frozenset(tags)
+    for path in sorted(folder.glob("*.whl")):
+        try:
+            found_name, found_version, _, found_tags = parse_wheel_filename(path.name)
+        except InvalidWheelFilename:
+            continue
+        same = found_name == canonicalize_name(name)
+        if same and found_tags & usable and version in {"", str(found_version)}:
+            return path
+    return None
+
+
+def build_wheel(package: ResolvedPackage, folder: Path, target: Resolution) -> Path:
+    """Build the wheel of a package from its source into a folder and return its path.
+
+    Build requirements are resolved as of the same day as the package. The code of the
+    package runs, as it does for everybody who installs it from source.
+
+    Raises:
+        LockError: There is no source, it cannot be fetched, or the build fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="rra-build-") as scratch:
+        place = Path(scratch)
+        source = _fetch_source(package, place)
+        if source.suffix == ".whl":
+            return Path(shutil.copy2(source, folder / source.name))
+        out = place / "out"
+        arguments: list[str | Path] = ["build", "--wheel", "--quiet", "--out-dir", out]
+        if target.interpreter is not None:
+            arguments += ["--python", target.interpreter]
+        if target.cutoff is not None:
+            arguments += ["--exclude-newer", target.cutoff]
+        done = run_uv([*arguments, source], cwd=place)
+        made = sorted(out.glob("*.whl"))
+        if not done.ok or not made:
+            raise no_wheel(package.name, package.version, target, condense(done.stderr))
+        return Path(shutil.copy2(made[0], folder / made[0].name))
+
+
+def _fetch_source(package: ResolvedPackage, place: Path) -> Path:
+    if package.vcs is not None:
+        return _clone(*package.vcs, place / "source")
+    if package.source is not None:
+        return _download(package.source, place)
+    message = f"{package.name} {package.version} has no wheel that fits and no source distribution"
+    hint = "choose another version, python or platform in rra.yaml"
+    raise LockError(message, hint=hint)
+
+
+def _clone(repository: str, commit: str, subdirectory: str, target: Path) -> Path:
+    for command in (
+        ["git", "clone", "--quiet", "--no-checkout", "--", repository, str(target)],
+        ["git", "-C", str(target), "checkout", "--quiet", "--detach", commit],
+    ):
+        done = process.run(command, env=environment_for_tools({"GIT_TERMINAL_PROMPT": "0"}))
+        if not done.ok:
+            message = f"commit {commit[:12]} of {_host(repository)} cannot be fetched: "
+            hint = "check that the repository is still there; run again"
+            raise LockError(message + done.last_error(1), hint=hint)
+    return target / subdirectory
+
+
+def _download(file: RemoteFile, place: Path) -> Path:
+    """Fetch a file and check its digest."""
+    path = place / file.name
+    hint = (
+        "check the network and run again; where the index asks for credentials, build the "
+        "wheel yourself and put it into the environment's wheels/ folder"
+    )
+    address = file.place if "://" in file.place else Path(file.place).resolve().as_uri()
+    if urlsplit(address).scheme not in {"https", "http", "file"}:
+        message = f"{file.name} cannot be fetched from an address of that kind"
+        raise LockError(message, hint=hint)
+    state = hashlib.sha256()
+    try:
+        with (
+            urllib.request.urlopen(address, timeout=_TIMEOUT) as answer,  # noqa: S310 - checked
+            path.open("wb") as target,
+        ):
+            while block := answer.read(_BLOCK):
+                state.update(block)
+                target.write(block)
+    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+        message = f"{file.name} cannot be fetched from {_host(address)}: {error}"
+        raise LockError(message, hint=hint) from error
+    if state.hexdigest() != file.sha256:
+        message = f"{file.name} is not the file whose digest the index gave"
+        raise LockError(message, hint="run again; if it stays so, do not trust that index")
+    return path
+
+
+def _host(address: str) -> str:
+    """Return an address's host without credentials."""
+    return urlsplit(address).hostname or "a local folder"
