@@ -1,0 +1,43 @@
+"""What a raw repository declares, how it is run, and what it lacks; nothing of it is run."""
+
+from __future__ import annotations
+
+from rra.scan.objects import (
+    AbsolutePath,
+    Argument,
+    Command,
+    DataFile,
+    EntryPoint,
+    FileUse,
+    Licence,
+    OrderIssue,
+    Output,
+    PythonFile,
+    PythonHint,
+    ResultsTable,
+    ResultValue,
+    Scan,
+    TextLiteral,
+)
+from rra.scan.repository import files_behind_script, scan_repository, third_party_imports
+
+__all__ = [
+    "AbsolutePath",
+    "Argument",
+    "Command",
+    "DataFile",
+    "EntryPoint",
+    "FileUse",
+    "Licence",
+    "OrderIssue",
+    "Output",
+    "PythonFile",
+    "PythonHint",
+    "ResultValue",
+    "ResultsTable",
+    "Scan",
+    "TextLiteral",
+    "files_behind_script",
+    "scan_repository",
+    "third_party_imports",
+]

@@ -1,0 +1,138 @@
+"""Facts of a repository's own files: licence, Python version, manifests, paths of a machine."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from rra.scan.objects import AbsolutePath, Licence, PythonFile, PythonHint
+
+_ABSOLUTE = re.compile(
+    r"^(?:/(?:home|Users|mnt|media|data\d*|scratch|nfs|gpfs|lustre|ssd|raid|work|private|root|"
+    r"datasets?|checkpoints?|volumes?|srv|storage)/|~/|[A-Za-z]:[\\/](?![\\/]))"
+)
+_ABSOLUTE_IN_TEXT = re.compile(
+    r"(?<![\w.$}/:])(/(?:home|Users|mnt|media|scratch|nfs|gpfs|lustre|raid|private|storage)/[\w./-]+)"
+)
+_MANIFEST = re.compile(
+    r"^(?:requirements.*\.(?:txt|in)|environment.*\.ya?ml|conda.*\.ya?ml|pyproject\.toml|setup\.py|"
+    r"setup\.cfg|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock|pdm\.lock|pylock.*\.toml|pixi\.(?:toml|lock)"
+    r"|conda-lock\.yml|renv\.lock|DESCRIPTION|Dockerfile|Project\.toml|Manifest\.toml|runtime\.txt|"
+    r"\.python-version|package\.json|dependencies\.txt|reqs?\.txt|install_requirements\.txt)$",
+    re.IGNORECASE,
+)
+_LICENCES = (
+    ("Apache-2.0", r"apache license\s+version 2\.0"),
+    ("AGPL-3.0-only", r"gnu affero general public license\s+version 3"),
+    ("LGPL-3.0-only", r"gnu lesser general public license\s+version 3"),
+    ("LGPL-2.1-only", r"gnu lesser general public license\s+version 2\.1"),
+    ("GPL-3.0-only", r"gnu general public license\s+version 3"),
+    ("GPL-2.0-only", r"gnu general public license\s+version 2"),
+    ("MPL-2.0", r"mozilla public license(?:,)? version 2\.0"),
+    ("CC0-1.0", r"cc0 1\.0 universal|creative commons zero"),
+    ("CC-BY-SA-4.0", r"attribution-sharealike 4\.0"),
+    ("CC-BY-NC-4.0", r"attribution-noncommercial 4\.0"),
+    ("CC-BY-4.0", r"attribution 4\.0 international"),
+    ("Unlicense", r"this is free and unencumbered software"),
+    ("ISC", r"permission to use, copy, modify, and/or distribute this software"),
+    ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither the name"),
+    ("BSD-2-Clause", r"redistribution and use in source and binary forms"),
+    ("MIT", r"permission is hereby granted, free of charge"),
+)
+_README_PYTHON = re.compile(
+    r"\bpython\s*(?:version\s*)?(?P<v>[23]\.\d{1,2}(?:\.\d+)?)", re.IGNORECASE
+)
+
+
+def find_licence(texts: Mapping[PurePosixPath, str]) -> Licence | None:
+    """Return the licence of a repository: its file, and its SPDX identifier when known.
+
+    Args:
+        texts: Texts of the files in the repository's root.
+    """
+    for path, text in sorted(texts.items()):
+        if re.match(r"(?i)^(?:licen[cs]e|copying|unlicense)", path.name):
+            plain = " ".join(text.lower().split())
+            for spdx, pattern in _LICENCES:
+                if re.search(pattern, plain):
+                    return Licence(spdx, path)
+            return Licence("", path)
+    project = texts.get(PurePosixPath("pyproject.toml"))
+    spdx = _project_licence(project) if project else ""
+    return Licence(spdx, PurePosixPath("pyproject.toml")) if spdx else None
+
+
+def _project_licence(text: str) -> str:
+    try:
+        licence = tomllib.loads(text).get("project", {}).get("license", "")
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return ""
+    if isinstance(licence, dict):
+        licence = licence.get("text", "")
+    return (
+        licence if isinstance(licence, str) and re.fullmatch(r"[\w.+() -]{2,60}", licence) else ""
+    )
+
+
+def is_manifest(path: PurePosixPath) -> bool:
+    """Tell whether a file declares dependencies; only the two upper levels are looked at."""
+    return bool(_MANIFEST.match(path.name)) and len(path.parts) <= 2
+
+
+def python_hints(texts: Mapping[PurePosixPath, str]) -> tuple[PythonHint, ...]:
+    """Return what a repository says about its Python version, the most binding first.
+
+    Args:
+        texts: Texts of the files in the repository's root.
+    """
+    return tuple(sorted(_hints(texts), key=lambda hint: not hint.exact))
+
+
+def _hints(texts: Mapping[PurePosixPath, str]) -> Iterator[PythonHint]:
+    patterns = (
+        (r"^\.python-version$", r"^\s*(\d+\.\d+(?:\.\d+)?)\s*$", True),
+        (r"^runtime\.txt$", r"^python-(\d+\.\d+(?:\.\d+)?)", True),
+        (r"^environment.*\.ya?ml$", r"^\s*-\s*python\s*={1,2}\s*(\d+\.\d+(?:\.\d+)?)", True),
+        (r"^Pipfile$", r"^python_version\s*=\s*[\"'](\d+\.\d+)", True),
+        (r"^pyproject\.toml$", r"^(?:requires-python|python)\s*=\s*[\"']([^\"']+)", False),
+        (r"^setup\.(?:py|cfg)$", r"python_requires\s*=\s*[\"']?([^\"'\n,)]+)", False),
+        (r"(?i)^readme", _README_PYTHON.pattern, False),
+    )
+    for path, text in sorted(texts.items()):
+        for name, pattern, exact in patterns:
+            if re.match(name, path.name):
+                found = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)
+                if found:
+                    line = text.count("\n", 0, found.start(1)) + 1
+                    yield PythonHint(found[1].strip(), f"{path}:{line}", exact)
+
+
+def absolute_paths(
+    python_files: Mapping[PurePosixPath, PythonFile], shell_texts: Mapping[PurePosixPath, str]
+) -> tuple[AbsolutePath, ...]:
+    """Return the paths of somebody's machine that stand in code and shell scripts."""
+    found = [
+        AbsolutePath(path, literal.line, literal.text)
+        for path, python in python_files.items()
+        for literal in python.strings
+        if _ABSOLUTE.match(literal.text)
+    ]
+    for path, text in shell_texts.items():
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not line.lstrip().startswith("#"):
+                found += [
+                    AbsolutePath(path, number, text) for text in _ABSOLUTE_IN_TEXT.findall(line)
+                ]
+    return tuple(found)
+
+
+def third_party(
+    python_files: Mapping[PurePosixPath, PythonFile], standard: Collection[str]
+) -> tuple[str, ...]:
+    """Return the imported top-level names that are neither local nor of the standard library."""
+    local = {path.stem for path in python_files}
+    local |= {part for path in python_files for part in path.parts[:-1]}
+    names = {name for python in python_files.values() for name in python.imports}
+    return tuple(sorted(names - local - set(standard)))

@@ -1,0 +1,313 @@
+"""What a scan finds, as frozen values."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from rra.errors import Problem
+
+ParameterType = Literal["string", "integer", "number", "boolean"]
+CommandKind = Literal["run", "build", "install", "download", "test", "other"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument that a script declares with ``argparse`` or ``click``.
+
+    Attributes:
+        name: Destination name, such as ``folds``.
+        flags: Spellings on the command line; empty for a positional argument.
+        type: Type of the value.
+        default: Literal default, or None.
+        choices: Literal choices.
+        help: Help text.
+        takes_value: False for a switch such as ``store_true``.
+        line: Line of the declaration.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    type: ParameterType
+    default: str | int | float | bool | None
+    choices: tuple[str | int | float | bool, ...]
+    help: str
+    takes_value: bool
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileUse:
+    """A file that code reads or writes, as far as the text tells.
+
+    Attributes:
+        pattern: Path as the code names it; parts that only a run knows are ``*``.
+        line: Line of the call.
+    """
+
+    pattern: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TextLiteral:
+    """A string literal of the code with its line."""
+
+    text: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PythonFile:
+    """One Python file, read without being run.
+
+    Attributes:
+        path: Place in the repository.
+        imports: Top-level names that it imports.
+        local_imports: Dotted modules as written, for finding local files.
+        guarded: Whether it has ``if __name__ == "__main__"``.
+        runs: Whether statements at module level do more than define things.
+        parser: ``argparse``, ``click``, ``absl``, ``hydra``, ``fire`` or empty.
+        arguments: Declared arguments.
+        reads: Files that calls read.
+        writes: Files that calls write.
+        strings: String literals that look like paths.
+        seeds: Lines where a seed is set.
+        printed: String literals inside calls that print or log.
+        prints: Whether anything is printed to standard output.
+        syntax_error: Why the parser refuses it, or empty.
+        python2: Whether it is written for Python 2.
+    """
+
+    path: PurePosixPath
+    imports: frozenset[str] = frozenset()
+    local_imports: frozenset[str] = frozenset()
+    guarded: bool = False
+    runs: bool = False
+    parser: str = ""
+    arguments: tuple[Argument, ...] = ()
+    reads: tuple[FileUse, ...] = ()
+    writes: tuple[FileUse, ...] = ()
+    strings: tuple[TextLiteral, ...] = ()
+    seeds: tuple[int, ...] = ()
+    printed: tuple[TextLiteral, ...] = ()
+    prints: bool = False
+    syntax_error: str = ""
+    python2: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Command:
+    """A command that the documentation gives.
+
+    Attributes:
+        text: The command as written, continuation lines joined.
+        source: Document that gives it.
+        line: Line there.
+        kind: What it is for.
+        argv: The words of the command; ``("bash", "-c", text)`` where it needs a shell.
+        shell: Whether it needs a shell.
+        workdir: Directory that it is run in, relative to the repository.
+        variables: Environment variables set in front of it.
+        script: The file of the repository that it starts, when found.
+        target: File that it names but that is not there.
+        placeholders: Words that a reader has to replace.
+    """
+
+    text: str
+    source: PurePosixPath
+    line: int
+    kind: CommandKind
+    argv: tuple[str, ...]
+    shell: bool = False
+    workdir: str = "."
+    variables: tuple[tuple[str, str], ...] = ()
+    script: PurePosixPath | None = None
+    target: str = ""
+    placeholders: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """A file that is meant to be started.
+
+    Attributes:
+        path: Place in the repository.
+        kind: Kind of file.
+        documented: Whether a document gives a command for it.
+        parser: How it reads its arguments, or empty.
+        arguments: Declared arguments.
+    """
+
+    path: PurePosixPath
+    kind: Literal["python", "shell", "notebook", "make", "other"]
+    documented: bool
+    parser: str = ""
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResultValue:
+    """One number of a results table or of a sentence about results.
+
+    Attributes:
+        text: The number exactly as written.
+        unit: Unit as written, or None.
+        row: Label of its row, empty where there is none.
+        column: Label of its column.
+        uncertainty: Text behind ``±``, or empty.
+        line: 1-based line in the document.
+    """
+
+    text: str
+    unit: str | None
+    row: str
+    column: str
+    uncertainty: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResultsTable:
+    """Results that a document reports.
+
+    Attributes:
+        source: The document.
+        line: Line where the table starts.
+        heading: Nearest heading above it.
+        values: Its numbers, row by row.
+        prose: Whether the numbers stand in sentences rather than in a table.
+    """
+
+    source: PurePosixPath
+    line: int
+    heading: str
+    values: tuple[ResultValue, ...]
+    prose: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AbsolutePath:
+    """A path of somebody's machine in the code."""
+
+    path: PurePosixPath
+    line: int
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of the repository that code reads as input.
+
+    Attributes:
+        path: Place in the repository.
+        readers: Scripts that read it.
+        size: Size in bytes.
+    """
+
+    path: PurePosixPath
+    readers: tuple[PurePosixPath, ...]
+    size: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Output:
+    """A file that code writes into the repository.
+
+    Attributes:
+        pattern: Path relative to the repository; parts that only a run knows are ``*``.
+        writer: The script.
+        line: Line of the call.
+        committed: Whether a file of that name is already there.
+    """
+
+    pattern: str
+    writer: PurePosixPath
+    line: int
+    committed: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OrderIssue:
+    """A script reads what another one writes.
+
+    Attributes:
+        first: The script that writes.
+        then: The script that reads.
+        file: The file between them.
+        documented_wrong: Whether the documentation gives them in the other order.
+    """
+
+    first: PurePosixPath
+    then: PurePosixPath
+    file: str
+    documented_wrong: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PythonHint:
+    """A statement about the Python version.
+
+    Attributes:
+        text: Version or specifier as written.
+        source: File and line.
+        exact: Whether it names one version rather than a range or a remark.
+    """
+
+    text: str
+    source: str
+    exact: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Licence:
+    """The licence: its SPDX identifier when known, and the file."""
+
+    spdx: str
+    path: PurePosixPath
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scan:
+    """Everything that a scan of one repository found; no code of it was run.
+
+    Attributes:
+        root: The repository.
+        files: Files that were listed, with sizes in bytes.
+        entry_points: Files that are meant to be started.
+        commands: Commands that documents give, in order.
+        python_files: Python files that were read.
+        notebooks: Notebooks.
+        results: Results that documents report.
+        imports: Imported distributions' top-level names, neither local nor standard library.
+        manifests: Files that declare dependencies.
+        absolute_paths: Paths of somebody's machine.
+        data_files: Files that code reads as input.
+        outputs: Files that code writes into the repository.
+        result_files: Committed files that look like results.
+        order_issues: Scripts that read what others write.
+        licence: The licence, or None.
+        python: Statements about the Python version.
+        problems: What could not be read, and what will get in the way.
+        truncated: Whether the repository has more files than were listed.
+    """
+
+    root: Path
+    files: dict[PurePosixPath, int]
+    entry_points: tuple[EntryPoint, ...]
+    commands: tuple[Command, ...]
+    python_files: dict[PurePosixPath, PythonFile]
+    notebooks: tuple[PurePosixPath, ...]
+    results: tuple[ResultsTable, ...]
+    imports: tuple[str, ...]
+    manifests: tuple[PurePosixPath, ...]
+    absolute_paths: tuple[AbsolutePath, ...]
+    data_files: tuple[DataFile, ...]
+    outputs: tuple[Output, ...]
+    result_files: tuple[PurePosixPath, ...]
+    order_issues: tuple[OrderIssue, ...]
+    licence: Licence | None
+    python: tuple[PythonHint, ...]
+    problems: tuple[Problem, ...]
+    truncated: bool

@@ -1,0 +1,320 @@
+"""Scanning a repository: what it declares, how it is run, what will get in the way.
+
+Nothing of the repository is run or imported; texts are read within the bounds of
+`rra.scan.inventory` and `rra.scan.text`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from rra.artifact.notebook import read_cells
+from rra.errors import FormatError, Problem, UsageError
+from rra.scan import dataflow, facts
+from rra.scan.commands import Places, read_commands
+from rra.scan.documents import DocumentLine, markdown_lines, rst_lines, shell_lines
+from rra.scan.inventory import MAX_FILES, take_inventory
+from rra.scan.objects import Command, EntryPoint, OrderIssue, PythonFile, ResultsTable, Scan
+from rra.scan.python import read_constants, read_python
+from rra.scan.reach import files_behind, local_module
+from rra.scan.results import document_results
+from rra.scan.text import MAX_TEXT_BYTES, read_text
+
+_PYTHON2_MODULES = frozenset(
+    {"cPickle", "ConfigParser", "urllib2", "Queue", "StringIO", "__builtin__", "commands"}
+    | {"httplib", "urlparse", "cStringIO", "HTMLParser", "Tkinter", "distutils", "imp"}
+)
+_NOT_INSTALLED = sys.stdlib_module_names | _PYTHON2_MODULES
+_DOCUMENT = re.compile(r"(?i)\.(?:md|markdown|rst)$|^(?:readme|install|usage)(?:\.txt)?$")
+_SHELL = re.compile(r"\.(?:sh|bash)$|^(?:GNUm|M|m)akefile$")
+_MAX_PYTHON_FILES = 3_000
+_MAX_DOCUMENTS = 200
+
+
+def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None) -> Scan:
+    """Find out what a repository declares and how it is run, without running anything of it.
+
+    Args:
+        root: The repository's directory.
+        progress: Called with one line of text per step.
+
+    Raises:
+        UsageError: There is no such directory.
+    """
+    if not root.is_dir():
+        raise UsageError(f"no such directory: {root}", hint="give the repository's directory")
+    tell = progress or _silent
+    tell("listing files")
+    inventory = take_inventory(root)
+    files = inventory.files
+    problems: list[Problem] = []
+    if inventory.truncated:
+        problems.append(_warning(f"only the first {MAX_FILES} files were looked at", "."))
+    tell(f"reading code and documents among {len(files)} files")
+    python_files = _python_files(root, files, problems)
+    shell_texts = _texts(root, files, lambda path: bool(_SHELL.search(path.name)))
+    documents = _documents(root, files)
+    lines = {path: _lines(path, text) for path, text in documents.items()}
+    commands = _commands(lines, files)
+    behind = _Reach(python_files, shell_texts, files)
+    entry_points = _entry_points(commands, python_files, shell_texts, files)
+    started = commands + _commands({p: shell_lines(t) for p, t in shell_texts.items()}, files)
+    outputs = dataflow.find_outputs(files, python_files, started, _workdirs(commands, behind))
+    root_texts = dict(_root_texts(root, files))
+    order = _order_issues(commands, entry_points, behind, python_files)
+    paths = facts.absolute_paths(python_files, shell_texts)
+    problems += _order_problems(order)
+    problems += [
+        _warning(
+            f"path of another machine: {found.text}", found.path, found.line, "scan/absolute-path"
+        )
+        for found in paths
+    ]
+    return Scan(
+        root=root.resolve(),
+        files=files,
+        entry_points=entry_points,
+        commands=commands,
+        python_files=python_files,
+        notebooks=tuple(path for path in files if path.suffix == ".ipynb"),
+        results=_results(documents, lines),
+        imports=facts.third_party(python_files, _NOT_INSTALLED),
+        manifests=tuple(path for path in files if facts.is_manifest(path)),
+        absolute_paths=paths,
+        data_files=dataflow.find_data_files(files, python_files, started, outputs),
+        outputs=outputs,
+        result_files=tuple(path for path in files if dataflow.looks_like_result(path)),
+        order_issues=order,
+        licence=facts.find_licence(root_texts),
+        python=facts.python_hints(root_texts),
+        problems=tuple(problems),
+        truncated=inventory.truncated,
+    )
+
+
+def files_behind_script(scan: Scan, script: PurePosixPath) -> tuple[PurePosixPath, ...]:
+    """Return a script and every file of the repository that it imports or starts."""
+    texts = {p: read_text(scan.root / p) or "" for p in scan.files if _SHELL.search(p.name)}
+    return files_behind(script, scan.python_files, texts, scan.files)
+
+
+def third_party_imports(root: Path, files: Iterable[PurePosixPath]) -> tuple[str, ...]:
+    """Return the top-level names that code imports and that are neither local nor standard.
+
+    Args:
+        root: Directory of the code.
+        files: The code's files, relative to it.
+    """
+    sizes = {path: _size(root / path) for path in files if path.suffix in {".py", ".ipynb"}}
+    return facts.third_party(_python_files(root, sizes, []), _NOT_INSTALLED)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _silent(line: str) -> None:
+    del line
+
+
+def _warning(
+    message: str, path: PurePosixPath | str, line: int | None = None, clause: str = "scan"
+) -> Problem:
+    return Problem(message, str(path), line, clause=clause, severity="warning")
+
+
+class _Reach(dict[PurePosixPath, tuple[PurePosixPath, ...]]):
+    """Files behind each script, worked out when first asked for."""
+
+    def __init__(
+        self,
+        python_files: Mapping[PurePosixPath, PythonFile],
+        shell_texts: Mapping[PurePosixPath, str],
+        files: Mapping[PurePosixPath, int],
+    ) -> None:
+        super().__init__()
+        self._sources = (python_files, shell_texts, files)
+
+    def __missing__(self, script: PurePosixPath) -> tuple[PurePosixPath, ...]:
+        self[script] = files_behind(script, *self._sources)
+        return self[script]
+
+
+def _python_files(
+    root: Path, files: Mapping[PurePosixPath, int], problems: list[Problem]
+) -> dict[PurePosixPath, PythonFile]:
+    """Read scripts and the code of notebooks."""
+    texts: dict[PurePosixPath, str] = {}
+    candidates = [path for path in files if path.suffix in {".py", ".ipynb"}]
+    for path in candidates[:_MAX_PYTHON_FILES]:
+        if files[path] > MAX_TEXT_BYTES:
+            problems.append(_warning("too large to be read", path))
+            continue
+        text = (
+            _notebook(root, path, problems) if path.suffix == ".ipynb" else read_text(root / path)
+        )
+        if text is not None:
+            texts[path] = text
+    constants: dict[PurePosixPath, dict[str, str]] = {}
+
+    def constants_for(importer: PurePosixPath) -> Callable[[str], Mapping[str, str]]:
+        def lookup(name: str) -> Mapping[str, str]:
+            module = local_module(name, importer, texts)
+            if module is None:
+                return {}
+            if module not in constants:
+                constants[module] = read_constants(texts[module])
+            return constants[module]
+
+        return lookup
+
+    found = {path: read_python(path, text, constants_for(path)) for path, text in texts.items()}
+    for path, python in found.items():
+        if python.syntax_error:
+            language = " (Python 2)" if python.python2 else ""
+            problems.append(
+                _warning(
+                    f"cannot be parsed{language}: {python.syntax_error}", path, clause="scan/syntax"
+                )
+            )
+    return found
+
+
+def _notebook(root: Path, path: PurePosixPath, problems: list[Problem]) -> str | None:
+    try:
+        cells = read_cells(root / path)
+    except (FormatError, OSError, UnicodeDecodeError) as error:
+        problems.append(_warning(f"cannot be read: {error}", path, clause="scan/notebook"))
+        return None
+    code = "\n".join(cell.source for cell in cells if cell.kind == "code")
+    return re.sub(r"^(\s*)[%!].*$", r"\1pass", code, flags=re.MULTILINE)
+
+
+def _texts(
+    root: Path, files: Mapping[PurePosixPath, int], wanted: Callable[[PurePosixPath], bool]
+) -> dict[PurePosixPath, str]:
+    found = {}
+    for path in files:
+        text = read_text(root / path) if wanted(path) else None
+        if text is not None:
+            found[path] = text
+    return found
+
+
+def _root_texts(
+    root: Path, files: Mapping[PurePosixPath, int]
+) -> Iterator[tuple[PurePosixPath, str]]:
+    for path, size in files.items():
+        if len(path.parts) == 1 and size < 200_000:
+            text = read_text(root / path)
+            if text is not None:
+                yield path, text
+
+
+def _documents(root: Path, files: Mapping[PurePosixPath, int]) -> dict[PurePosixPath, str]:
+    """Read the documents, READMEs first and those near the root first."""
+    paths = [path for path in files if _DOCUMENT.search(path.name)]
+    paths.sort(key=lambda p: (not p.name.lower().startswith("readme"), len(p.parts), str(p)))
+    chosen = set(paths[:_MAX_DOCUMENTS])
+    texts = _texts(root, files, lambda path: path in chosen)
+    return {path: texts[path] for path in paths[:_MAX_DOCUMENTS] if path in texts}
+
+
+def _lines(path: PurePosixPath, text: str) -> list[DocumentLine]:
+    return rst_lines(text) if path.suffix == ".rst" else markdown_lines(text)
+
+
+def _commands(
+    lines: Mapping[PurePosixPath, list[DocumentLine]], files: Mapping[PurePosixPath, int]
+) -> tuple[Command, ...]:
+    """Read the commands of all documents; the first of equal ones counts."""
+    folders = {parent for path in files for parent in path.parents}
+    places = Places(files, folders)
+    found: dict[tuple[object, ...], Command] = {}
+    for source, document in lines.items():
+        for command in read_commands(document, source, places):
+            key = (command.argv, command.workdir, command.variables)
+            found.setdefault(key, command)
+    return tuple(found.values())
+
+
+def _workdirs(commands: tuple[Command, ...], behind: _Reach) -> dict[PurePosixPath, str]:
+    """Return where each script is run: the directory of the first command that reaches it."""
+    found: dict[PurePosixPath, str] = {}
+    for command in commands:
+        if command.script is not None and command.kind == "run":
+            for path in behind[command.script]:
+                found.setdefault(path, command.workdir)
+    return found
+
+
+def _entry_points(
+    commands: tuple[Command, ...],
+    python_files: Mapping[PurePosixPath, PythonFile],
+    shell_texts: Mapping[PurePosixPath, str],
+    files: Mapping[PurePosixPath, int],
+) -> tuple[EntryPoint, ...]:
+    documented = [c.script for c in commands if c.script is not None and c.kind == "run"]
+    paths = list(dict.fromkeys(documented))
+    for path, python in python_files.items():
+        meant = python.guarded or python.parser or (python.runs and len(path.parts) <= 2)
+        is_test = path.name.startswith(("test_", "conftest", "setup.py")) or "tests" in path.parts
+        if path.suffix == ".py" and meant and not is_test:
+            paths.append(path)
+    paths += [path for path in shell_texts if path.suffix in {".sh", ".bash"}]
+    paths += [path for path in files if path.suffix == ".ipynb"]
+    return tuple(
+        _entry_point(path, path in documented, python_files.get(path))
+        for path in dict.fromkeys(paths)
+    )
+
+
+def _entry_point(path: PurePosixPath, documented: bool, python: PythonFile | None) -> EntryPoint:  # noqa: FBT001 - private
+    kinds = {".py": "python", ".sh": "shell", ".bash": "shell", ".ipynb": "notebook"}
+    kind = "make" if path.name.lower().endswith("makefile") else kinds.get(path.suffix, "other")
+    if python is None:
+        return EntryPoint(path, kind, documented)  # type: ignore[arg-type]
+    return EntryPoint(path, kind, documented, python.parser, python.arguments)  # type: ignore[arg-type]
+
+
+def _order_issues(
+    commands: tuple[Command, ...],
+    entry_points: tuple[EntryPoint, ...],
+    behind: _Reach,
+    python_files: Mapping[PurePosixPath, PythonFile],
+) -> tuple[OrderIssue, ...]:
+    documented = [c.script for c in commands if c.script is not None and c.kind == "run"]
+    scripts = [e.path for e in entry_points if e.kind in {"python", "shell"}][:200]
+    reach = {script: behind[script] for script in scripts}
+    return dataflow.find_order_issues(scripts, reach, python_files, documented)
+
+
+def _order_problems(issues: tuple[OrderIssue, ...]) -> Iterator[Problem]:
+    for issue in issues:
+        if issue.documented_wrong:
+            message = (
+                f"{issue.then} reads {issue.file}, which {issue.first} writes, "
+                "but the documents give them in the other order"
+            )
+            yield _warning(message, issue.then, clause="scan/order")
+
+
+def _results(
+    documents: Mapping[PurePosixPath, str], lines: Mapping[PurePosixPath, list[DocumentLine]]
+) -> tuple[ResultsTable, ...]:
+    """Return the first kind of results that exists: READMEs' tables, others' tables, sentences."""
+    tables: list[ResultsTable] = []
+    sentences: list[ResultsTable] = []
+    for path, text in documents.items():
+        found, said = document_results(text, path, lines[path])
+        if not (tables and not path.name.lower().startswith("readme")):
+            tables += found
+        if path.name.lower().startswith("readme") and len(path.parts) == 1:
+            sentences += said
+    return tuple(tables or sentences)
