@@ -46,7 +46,7 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
     Only a missing git or uv makes the answer no.
     """
     from rra._base import process
-    from rra.environment import platform_facts, uv_version
+    from rra.environment import platform_facts
     from rra.launch import probe_recorder
     from rra.sandbox import probe
 
@@ -83,12 +83,12 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
             install="apt-get install git",
         )
     )
-    version = uv_version()
+    uv = _try_uv()
     found.append(
         Capability(
             name="uv",
-            works=version is not None,
-            detail=version or "not found",
+            works=bool(uv),
+            detail=uv or "does not run",
             needed_for="locking and building environments",
             install="pip install uv",
         )
@@ -99,3 +99,16 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
         platform=platform_facts(),
         exit_code=0 if all(one.works for one in essential) else 3,
     )
+
+
+def _try_uv() -> str:
+    """Return the version of uv, or nothing when it does not run."""
+    from rra._base import process
+    from rra.environment.uvtool import find_uv
+    from rra.errors import ToolMissingError
+
+    try:
+        done = process.run([find_uv(), "--version"])
+    except ToolMissingError:
+        return ""
+    return done.stdout.strip() if done.ok else ""

@@ -21,8 +21,7 @@ class LockedOne:
         as_of: Date of the resolution, if one was set.
         packages: ``name version`` of each package.
         requirements: What was asked for.
-        origin: Where the requirements were found.
-        written: Whether files changed.
+        origin: Where the requirements were found, and why there.
     """
 
     id: str
@@ -127,7 +126,7 @@ def _lock_one(
         detected = detect_requirements(
             artifact.code_root, third_party_imports(artifact.code_root, artifact.code_files())
         )
-        requirements, origin = detected.requirements, detected.origin
+        requirements, origin = detected.requirements, detected.why
         notes += [f"{name}: {finding}" for finding in detected.findings]
     locked = lock_environment(
         artifact.root,
@@ -141,7 +140,7 @@ def _lock_one(
         id=name,
         python=locked.python,
         as_of=as_of or environment.as_of,
-        packages=tuple(locked.packages),
+        packages=tuple(f"{package.name} {package.version}" for package in locked.packages),
         requirements=tuple(requirements),
         origin=origin,
     )
@@ -150,14 +149,14 @@ def _lock_one(
 def _write(path: Path, locked: list[LockedOne], notes: list[str], progress: Progress) -> LockResult:
     """Write ``rra.lock`` from the files as they stand now."""
     from rra.bundle import core_digest, element_locks
-    from rra.environment import environment_lock
+    from rra.environment import read_entry
 
     progress("computing digests of code, environment, launchers and data")
     artifact = load_artifact(path)
     environments = {
-        name: found
+        name: read_entry(artifact.path(environment.lock))
         for name, environment in artifact.manifest.environments.items()
-        if (found := environment_lock(artifact, name, environment)) is not None
+        if environment.lock and artifact.path(environment.lock).is_file()
     }
     core = core_digest(artifact)
     document = build_lock(

@@ -1,0 +1,25 @@
+"""``rra explain``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.verb import VerbCommand, answer, json_option
+
+if TYPE_CHECKING:
+    from rra.api._explain import Explanation
+
+
+@click.command("explain", cls=VerbCommand, examples=("rra explain RRA401", "rra explain HARDCODED"))
+@click.argument("topic", required=False, metavar="[TOPIC]")
+@json_option
+def command(topic: str | None, as_json: bool) -> None:
+    """Explain a rule, a verdict, a level or an error; without TOPIC, list them."""
+    answer("explain", lambda progress: api.explain(topic), _render, as_json=as_json)
+
+
+def _render(result: Explanation) -> str:
+    return result.text.rstrip("\n")

@@ -1,0 +1,72 @@
+"""``rra lint``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step
+from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
+
+if TYPE_CHECKING:
+    from rra.api._lint import LintReport
+
+
+@click.command(
+    "lint",
+    cls=VerbCommand,
+    examples=("rra lint", "rra lint . --profile reproducible --format github"),
+)
+@artifact_argument
+@click.option(
+    "--profile",
+    type=click.Choice(["basic", "reproducible", "archival"]),
+    default="basic",
+    show_default=True,
+    help="How much is asked.",
+)
+@click.option("--select", multiple=True, metavar="CODE", help="Only this rule or family (RRA1).")
+@click.option("--ignore", multiple=True, metavar="CODE", help="Leave this rule or family out.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "github", "sarif"]),
+    default="text",
+    show_default=True,
+    help="Form of the findings.",
+)
+@json_option
+def command(
+    artifact: Path,
+    profile: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    style: str,
+    as_json: bool,
+) -> None:
+    """Check an artifact against the rules; nothing of it is run.
+
+    Exits with 1 when a finding is an error. Findings are advice about the artifact, never a
+    level: only a run shows whether a result comes out.
+    """
+    answer(
+        "lint",
+        lambda progress: api.lint(
+            artifact, profile=profile, select=select, ignore=ignore, progress=progress
+        ),
+        lambda result: _render(result, style),
+        as_json=as_json,
+    )
+
+
+def _render(result: LintReport, style: str) -> str:
+    from rra.lint import format_result
+
+    text = format_result(result.found, style).rstrip("\n")
+    if style != "text":
+        return text
+    step = "rra verify" if result.ok else "rra explain CODE, correct it, and rra lint again"
+    return f"{text}\n{next_step(step)}"
