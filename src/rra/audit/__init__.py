@@ -1,0 +1,1 @@
+"""Audit: from a reported value to what made it, and whether it was made at all."""

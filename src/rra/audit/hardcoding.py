@@ -1,0 +1,348 @@
+"""Is a result copied from a place in the artifact? Found out by changing places and running.
+
+Every number in a launcher's reach that matches a reported value is replaced by a decoy, all in
+one run, each place by another decoy. What an outcome does then tells where it comes from:
+
+* it stays the same: none of these places is its source;
+* it becomes the decoy of a place: that place alone is changed again, in the other direction;
+  an outcome that follows both ways is copied from there (`HARDCODED`);
+* it becomes something else: it is computed with some of these numbers, or several copies are
+  mixed; the other direction and one common decoy for all copies tell which.
+
+Numbers whose change breaks the run are found by halving and set aside; they are tried together
+with their copies by the common decoy, so that a check of one copy against another does not help.
+The mechanism needs no tracing and no isolation. Files that cannot be searched are taken away to
+see whether the result needs them; what stays open is said.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import Literal
+
+from rra.artifact import Artifact
+from rra.audit.decoy_plan import Question, choose, common
+from rra.audit.decoys import Direction
+from rra.audit.documents import Finding, Trial
+from rra.audit.inquiry import Budget, Inquiry, Kind, Progress, Reading, Runner, Tried
+from rra.audit.suspects import Search, Suspect, search_place
+from rra.values.numbers import CONTEXT
+
+MAX_CONFIRMED = 6
+_NATURAL_BOUNDS = (Decimal(0), Decimal(1), Decimal(100))
+
+ProbeStatus = Literal["cleared", "hardcoded", "uncertain"]
+
+
+@dataclasses.dataclass(slots=True)
+class _State:
+    """What is known of one outcome while the probe runs."""
+
+    question: Question
+    suspects: tuple[Suspect, ...]
+    status: ProbeStatus | None = None
+    message: str = ""
+    places: tuple[str, ...] = ()
+    trials: list[Trial] = dataclasses.field(default_factory=list)
+
+    def close(self, status: ProbeStatus, message: str, places: Iterable[str] = ()) -> None:
+        self.status, self.message, self.places = status, message, tuple(places)
+
+    @property
+    def open(self) -> bool:
+        return self.status is None
+
+
+def probe(
+    place: Artifact,
+    launcher: str,
+    questions: Sequence[Question],
+    runner: Runner,
+    *,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> dict[str, list[Finding]]:
+    """Find out whether outcomes of a launcher are copied from the artifact's files.
+
+    Args:
+        place: A fresh copy of the artifact; its files change while a trial runs and are as
+            before at the end.
+        launcher: Id of the launcher.
+        questions: Its numeric outcomes with the values that an unchanged run gave.
+        runner: Runs the launcher on a place, always with the same seed.
+        budget: Bounds on the number of runs and on time.
+        progress: Told what is tried.
+
+    Returns:
+        Findings by outcome: `HARDCODED` refuted (copied), supported (not copied) or uncertain.
+    """
+    search = search_place(place, [question.wanted for question in questions])
+    inquiry = Inquiry(
+        place, launcher, questions, runner, budget=budget or Budget(), progress=progress
+    )
+    states = [
+        _State(question, tuple(s for s in search.suspects if question.outcome in s.scales))
+        for question in questions
+    ]
+    _Probe(inquiry, states, search).run()
+    hidden = _unsearched(inquiry, place, search)
+    return {state.question.outcome: [*_findings(state), *hidden(state)] for state in states}
+
+
+class _Probe:
+    """The order of trials for one launcher."""
+
+    def __init__(self, inquiry: Inquiry, states: Sequence[_State], search: Search) -> None:
+        self._inquiry = inquiry
+        self._states = states
+        self._suspects = search.suspects
+        self._broken: list[Suspect] = []
+
+    def run(self) -> None:
+        for state in self._states:
+            if not state.suspects:
+                state.close("cleared", "no other number in the artifact matches this value")
+        tried = self._all(self._suspects, Direction.DOWN)
+        if tried is not None and tried.failed:
+            self._broken = self._isolate(self._suspects)
+            tried = self._all(self._usable(), Direction.DOWN) if self._usable() else None
+        self._judge(tried, Direction.DOWN)
+        if any(state.open for state in self._states) and self._usable():
+            self._judge(self._all(self._usable(), Direction.UP), Direction.UP)
+        for state in self._open():
+            self._try_common(state)
+        for state in self._open():
+            self._conclude(state)
+
+    def _open(self) -> list[_State]:
+        return [state for state in self._states if state.open]
+
+    def _usable(self) -> list[Suspect]:
+        """Return the places whose change does not break the run and that still matter."""
+        names = {state.question.outcome for state in self._open()}
+        broken = set(self._broken)
+        return [s for s in self._suspects if s not in broken and names.intersection(s.scales)]
+
+    def _all(self, suspects: Iterable[Suspect], towards: Direction) -> Tried | None:
+        decoys = choose(suspects, self._inquiry.questions, towards)
+        return self._inquiry.try_numbers(decoys) if decoys else None
+
+    def _judge(self, tried: Tried | None, towards: Direction) -> None:
+        """Confirm what followed, close what stayed the same."""
+        if tried is None:
+            return
+        self._confirm_followed(tried, towards)
+        for state in self._open():
+            same = tried.of(state.question).kind is Kind.SAME
+            if same and not self._relevant_broken(state):
+                state.close("cleared", _cleared(state, "the result did not change"))
+
+    def _confirm_followed(self, tried: Tried, towards: Direction) -> None:
+        for state in self._open():
+            reading = tried.of(state.question)
+            if tried.trial.number:
+                state.trials.append(tried.trial)
+            for suspect in reading.followed[:MAX_CONFIRMED]:
+                if towards is Direction.UP:
+                    self._confirm_downwards(state, suspect)
+                else:
+                    self._confirm_upwards(state, suspect)
+                if not state.open:
+                    break
+
+    def _confirm_downwards(self, state: _State, suspect: Suspect) -> None:
+        """An outcome followed a raised number: lower this one alone."""
+        down = self._alone(state, suspect, Direction.DOWN).kind
+        if down is Kind.FOLLOWS:
+            state.close("hardcoded", _copied(state, [suspect]), [suspect.place])
+        elif down is Kind.MOVED and self._follows(state, suspect, Direction.FAR):
+            state.close("uncertain", _one_way(suspect, "raised", "lowered"), [suspect.place])
+
+    def _confirm_upwards(self, state: _State, suspect: Suspect) -> None:
+        """An outcome followed a lowered number: raise this one alone."""
+        far = self._alone(state, suspect, Direction.FAR)
+        if far.kind is Kind.FOLLOWS:
+            state.close("hardcoded", _copied(state, [suspect]), [suspect.place])
+            return
+        up = self._alone(state, suspect, Direction.UP).kind
+        if up is Kind.FOLLOWS and (far.kind is Kind.FAILED or far.value in _NATURAL_BOUNDS):
+            state.close("hardcoded", _copied(state, [suspect]), [suspect.place])
+        elif up is Kind.FOLLOWS or (
+            far.kind is Kind.MOVED and self._follows(state, suspect, Direction.DOWN)
+        ):
+            message = _one_way(suspect, "lowered", "raised far")
+            state.close("uncertain", message, [suspect.place])
+
+    def _follows(self, state: _State, suspect: Suspect, towards: Direction) -> bool:
+        return self._alone(state, suspect, towards).kind is Kind.FOLLOWS
+
+    def _alone(self, state: _State, suspect: Suspect, towards: Direction) -> Reading:
+        decoys = choose([suspect], [state.question], towards)
+        tried = self._inquiry.try_numbers(decoys, needed=True)
+        if tried.trial.number:
+            state.trials.append(tried.trial)
+        return tried.of(state.question)
+
+    def _isolate(self, suspects: Sequence[Suspect]) -> list[Suspect]:
+        """Return the numbers whose change breaks the run, by halving; one file is one part."""
+        if len(suspects) == 1:
+            return list(suspects)
+        broken: list[Suspect] = []
+        for part in _parts(suspects):
+            tried = self._all(part, Direction.DOWN)
+            if tried is None or all(r.kind is Kind.NOT_RUN for r in tried.readings.values()):
+                broken += part
+            elif tried.failed:
+                broken += self._isolate(part)
+            else:
+                self._confirm_followed(tried, Direction.DOWN)
+        return broken
+
+    def _relevant_broken(self, state: _State) -> list[Suspect]:
+        return [s for s in self._broken if state.question.outcome in s.scales]
+
+    def _try_common(self, state: _State) -> None:
+        """Give all copies of a number the same decoy, both ways."""
+        for copies in _copies(state):
+            if len(copies) < 2 and not self._relevant_broken(state):
+                continue
+            readings = []
+            for towards in (Direction.DOWN, Direction.FAR):
+                decoys = common(copies, state.question, towards)
+                tried = self._inquiry.try_numbers(decoys)
+                readings.append(tried.of(state.question).kind)
+                if tried.trial.number:
+                    state.trials.append(tried.trial)
+                if readings[-1] is not Kind.FOLLOWS:
+                    break
+            if readings == [Kind.FOLLOWS, Kind.FOLLOWS]:
+                self._close_copies(state, copies)
+                return
+
+    def _close_copies(self, state: _State, copies: Sequence[Suspect]) -> None:
+        places = [suspect.place for suspect in copies]
+        if len({suspect.path for suspect in copies}) > 1 or len(copies) == 1:
+            state.close("hardcoded", _copied(state, copies), places)
+        else:
+            message = f"follows {_listed(places)} only when all of them change together"
+            state.close("uncertain", message, places)
+
+    def _conclude(self, state: _State) -> None:
+        broken = self._relevant_broken(state)
+        if self._inquiry.exhausted:
+            places = [s.place for s in state.suspects]
+            message = (
+                f"not settled within {len(self._inquiry.trials)} runs; "
+                f"the value also stands in {_listed(places)}"
+            )
+            state.close("uncertain", message, places)
+        elif broken:
+            places = [suspect.place for suspect in broken]
+            message = f"the run does not succeed when {_listed(places)} changes"
+            state.close("uncertain", message, places)
+        else:
+            state.close("cleared", _cleared(state, "the result did not follow any of them"))
+
+
+def _parts(suspects: Sequence[Suspect]) -> list[list[Suspect]]:
+    """Split by file, or a single file's numbers into halves."""
+    by_file: dict[PurePosixPath, list[Suspect]] = {}
+    for suspect in suspects:
+        by_file.setdefault(suspect.path, []).append(suspect)
+    if len(by_file) > 1:
+        return list(by_file.values())
+    middle = len(suspects) // 2
+    return [list(suspects[:middle]), list(suspects[middle:])]
+
+
+def _copies(state: _State) -> list[list[Suspect]]:
+    """Group the places of an outcome by the number they hold, most copies first."""
+    groups: dict[Decimal, list[Suspect]] = {}
+    for suspect in state.suspects:
+        number = CONTEXT.multiply(suspect.spot.value, suspect.scales[state.question.outcome])
+        groups.setdefault(round(number, 12).normalize(), []).append(suspect)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def _copied(state: _State, suspects: Sequence[Suspect]) -> str:
+    originals = dict.fromkeys(suspect.spot.text for suspect in suspects)
+    steps = []
+    for trial in state.trials:
+        decoys = [r.decoy for r in trial.replaced if r.place in {s.place for s in suspects}]
+        obtained = trial.obtained.get(state.question.outcome)
+        if decoys and obtained is not None:
+            steps.append(f"{decoys[0]} there gave {obtained}")
+    places = _listed([suspect.place for suspect in suspects])
+    return f"copied from {places}, which holds {', '.join(originals)}: {'; '.join(steps[-3:])}"
+
+
+def _one_way(suspect: Suspect, follows: str, stays: str) -> str:
+    return (
+        f"follows {suspect.place} when it is {follows} and not when it is {stays}: "
+        f"it is chosen among numbers, or bounded by this one"
+    )
+
+
+def _cleared(state: _State, what: str) -> str:
+    places = [suspect.place for suspect in state.suspects]
+    return f"{_listed(places)} hold{'s' if len(places) == 1 else ''} this value too; {what}"
+
+
+def _listed(places: Sequence[str], limit: int = 5) -> str:
+    distinct = list(dict.fromkeys(places))
+    more = f" and {len(distinct) - limit} more places" if len(distinct) > limit else ""
+    return ", ".join(distinct[:limit]) + more
+
+
+def _findings(state: _State) -> list[Finding]:
+    status: dict[ProbeStatus, Literal["supported", "refuted", "uncertain"]] = {
+        "cleared": "supported",
+        "hardcoded": "refuted",
+        "uncertain": "uncertain",
+    }
+    return [
+        Finding(
+            code="HARDCODED",
+            status=status[state.status or "uncertain"],
+            material=state.status == "hardcoded",
+            message=state.message,
+            places=list(state.places),
+            trials=state.trials,
+        )
+    ]
+
+
+def _unsearched(
+    inquiry: Inquiry, place: Artifact, search: Search
+) -> Callable[[_State], list[Finding]]:
+    """Take undeclared files that could not be searched away, and say what is open."""
+    declared = [item.path for item in place.manifest.data.values()]
+    data = [p for p in search.unsearched if any(p.is_relative_to(d) for d in declared)]
+    others = [p for p in search.unsearched if p not in data]
+    names = {p: f"{p} ({search.unsearched[p]})" for p in search.unsearched}
+    tried = inquiry.try_without(others) if others else None
+
+    def findings(state: _State) -> list[Finding]:
+        open_files = list(data)
+        trials: list[Trial] = []
+        if tried is not None and tried.of(state.question).kind is not Kind.SAME:
+            open_files += others
+            trials = [tried.trial] if tried.trial.number else []
+        if not open_files or state.status == "hardcoded":
+            return []
+        listed = _listed([names[path] for path in open_files])
+        return [
+            Finding(
+                code="HARDCODED",
+                status="uncertain",
+                material=False,
+                message=f"the value could not be looked for in {listed}",
+                places=[str(path) for path in open_files],
+                trials=trials,
+            )
+        ]
+
+    return findings
