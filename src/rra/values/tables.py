@@ -23,7 +23,7 @@ _DELIMITER_ROW = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _MARKUP = re.compile(
     r"\*\*|__|`+|~~|</?(?:b|i|em|strong|u|sup|sub|code|br)\s*/?>|(?<!\w)[*_]|[*_](?!\w)"
 )
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()]{0,500}\)")
 _HEADER_UNIT = re.compile(
     r"[(\[]\s*(?:in\s+)?(?P<unit>[^()\[\]]{1,20}?)\s*[)\]]\s*$|,\s*(?P<after>[^\s,]{1,12})\s*$"
 )

@@ -51,7 +51,7 @@ _NO_NUMBERS = tuple(
         # a version or an address
         r"(?<![\w.])[0-9]+(?:\.[0-9]+){2,}",
         # printf and format specifications
-        r"%(?:\([^)\n]*\))?[-+0#]*[0-9]*(?:\.[0-9]+)?[diouxXeEfFgGs](?!\w)",
+        r"%(?:\([^()\n]{1,80}\))?[-+0#]*[0-9]*(?:\.[0-9]+)?[diouxXeEfFgGs](?!\w)",
         r":[^{}\s:]?[<>^=]?[-+ ]?[#0]?[0-9]*[,_]?\.[0-9]+[eEfFgGn%](?=\})",
     )
 )

@@ -17,6 +17,9 @@ from typing import Any
 MAX_LINE = 1 << 20
 """Characters of a line that are looked at."""
 
+MAX_PIECE = 1 << 26
+"""Bytes that are read at once; what follows in a longer line is matched as a piece of its own."""
+
 _Stretch = tuple[int, str]
 
 
@@ -30,10 +33,11 @@ def stretches(path: Path, *, whole: bool) -> Iterator[_Stretch]:
         if whole:
             yield 1, file.read().decode("utf-8", "replace")
             return
-        for number, raw in enumerate(iter(file.readline, b""), start=1):
-            text = raw.decode("utf-8", "replace").rstrip("\r\n")
-            for piece in text.split("\r"):
+        number = 1
+        while raw := file.readline(MAX_PIECE):
+            for piece in raw.decode("utf-8", "replace").rstrip("\r\n").split("\r"):
                 yield number, piece[:MAX_LINE]
+            number += raw.endswith(b"\n")
 
 
 def find(request: dict[str, Any]) -> list[tuple[str, int, dict[str, str]]]:
