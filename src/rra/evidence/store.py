@@ -1,0 +1,149 @@
+"""Records of runs on disk, one folder each, named by the digest of the record.
+
+``evidence/<launcher>/<first 16 hex digits>/{record.json, events.jsonl, stdout.txt, stderr.txt,
+outputs/…}``. A folder appears by one rename, complete; it is never changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+from rra._base import canonical
+from rra._base.files import (
+    STAGING_PREFIX,
+    atomic_write,
+    copy_tree,
+    remove_tree,
+    staged_directory,
+    storage_errors,
+)
+from rra.artifact import read_document
+from rra.errors import CorruptError, FormatError
+from rra.model import ExecutionRecord
+
+RECORD = "record.json"
+EVENTS = "events.jsonl"
+STDOUT = "stdout.txt"
+STDERR = "stderr.txt"
+OUTPUTS = "outputs"
+
+_SHORT, _FULL = 16, 64
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """One execution record and where it lies.
+
+    Attributes:
+        record: The record.
+        digest: Digest that its folder is named after.
+        directory: Its folder.
+    """
+
+    record: ExecutionRecord
+    digest: str
+    directory: Path
+
+    @property
+    def outputs(self) -> Path:
+        """Folder of what the run left, ``stdout.txt`` included."""
+        return self.directory / OUTPUTS
+
+
+class EvidenceStore:
+    """The evidence of an artifact."""
+
+    def __init__(self, root: Path) -> None:
+        """Use the folder `root`; it is made when the first record comes."""
+        self.root = root
+
+    def add(self, staged: Path, record: ExecutionRecord) -> tuple[str, Path]:
+        """Take over what a run left, together with its record.
+
+        Args:
+            staged: Folder with everything but the record; it is moved.
+            record: What the run was.
+
+        Returns:
+            Digest of the record, and its folder.
+
+        Raises:
+            StorageError: The disk is full or refuses; nothing of this run is in the store.
+        """
+        content = canonical.dumps(record.to_json())
+        digest = canonical.digest(record.to_json())
+        atomic_write(staged / RECORD, content + b"\n")
+        target = self._place(record.launcher.id, digest)
+        if target.is_dir():
+            remove_tree(staged)
+            return digest, target
+        with storage_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                staged.rename(target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                with staged_directory(target) as inside:
+                    copy_tree(staged, inside)
+                remove_tree(staged)
+        return digest, target
+
+    def records(self, launcher: str | None = None) -> list[StoredRecord]:
+        """Return the records, of one launcher or of all, in the order of their ends.
+
+        Raises:
+            CorruptError: A record cannot be read.
+        """
+        found = [self._read(folder) for folder in self._folders(launcher)]
+        return sorted(found, key=lambda one: (one.record.ended, one.record.started, one.digest))
+
+    def latest(self, launcher: str, *, ok: bool = True) -> StoredRecord | None:
+        """Return the newest record of a launcher, by default of its successful runs.
+
+        Raises:
+            CorruptError: A record cannot be read.
+        """
+        found = [one for one in self.records(launcher) if one.record.ok or not ok]
+        return found[-1] if found else None
+
+    def find(self, digest: str) -> StoredRecord | None:
+        """Return the record with a digest, or None.
+
+        Raises:
+            CorruptError: It cannot be read.
+        """
+        short = digest.removeprefix("sha256:")[:_SHORT]
+        found = (self._read(folder) for folder in self._folders(None) if short in folder.name)
+        return next((one for one in found if one.digest == digest), None)
+
+    def _folders(self, launcher: str | None) -> Iterator[Path]:
+        pattern = f"{launcher or '*'}/*/{RECORD}"
+        for path in sorted(self.root.glob(pattern)):
+            if not any(part.startswith(STAGING_PREFIX) for part in path.parts[-3:]):
+                yield path.parent
+
+    def _place(self, launcher: str, digest: str) -> Path:
+        """Return the folder of a digest; longer names keep apart what begins alike."""
+        name = digest.removeprefix("sha256:")
+        short = self.root / launcher / name[:_SHORT]
+        if not short.is_dir():
+            return short
+        with contextlib.suppress(CorruptError):
+            if self._read(short).digest == digest:
+                return short
+        return self.root / launcher / name[:_FULL]
+
+    def _read(self, folder: Path) -> StoredRecord:
+        path = folder / RECORD
+        try:
+            record = read_document(path, "execution-record", ExecutionRecord)
+        except FormatError as error:
+            message = f"{path} is not an execution record: {error.problems[0]}"
+            hint = "remove that folder, or take it again from where it was made"
+            raise CorruptError(message, hint=hint, problems=error.problems) from error
+        return StoredRecord(record, canonical.digest(record.to_json()), folder)

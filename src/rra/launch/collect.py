@@ -1,0 +1,203 @@
+"""What a run left: made safe to keep, collected from the code, compared with what was promised."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from rra._base.files import remove_tree, safe_join
+from rra.errors import UnsafePathError
+from rra.evidence import printable
+from rra.launch.inventory import TreeChanges, regular_files
+from rra.launch.place import link_or_copy
+from rra.model import Launcher, OutputSpec
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something in the outputs that is not kept, and why."""
+
+    path: str
+    why: str
+
+
+def make_safe(outputs: Path, code: Path) -> list[LeftOut]:
+    """Leave only regular files in the outputs, and return what was taken out.
+
+    A link to a file of the outputs or of the copy of the code becomes that file. Other links,
+    pipes, sockets and devices go: who looks at the evidence later must not be led elsewhere.
+
+    Args:
+        outputs: The output directory; when it is no directory any more, it is made anew.
+        code: The private copy of the code.
+    """
+    if outputs.is_symlink() or not outputs.is_dir():
+        _remove(outputs)
+        outputs.mkdir(parents=True)
+        return [LeftOut(".", "the output directory itself was removed or replaced")]
+    roots = (outputs.resolve(), code.resolve())
+    return list(_clean(outputs, PurePosixPath(), roots))
+
+
+def _clean(root: Path, inside: PurePosixPath, roots: Sequence[Path]) -> Iterator[LeftOut]:
+    folder = root / inside
+    folder.chmod(stat.S_IMODE(folder.lstat().st_mode) | stat.S_IRWXU)
+    for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are enough
+        path, mode = folder / name, (folder / name).lstat().st_mode
+        if stat.S_ISDIR(mode):
+            yield from _clean(root, inside / name, roots)
+        elif stat.S_ISREG(mode):
+            path.chmod(stat.S_IMODE(mode) & 0o777 | stat.S_IRUSR | stat.S_IWUSR)
+        elif why := _not_kept(path, mode, roots):
+            path.unlink()
+            yield LeftOut(printable(inside / name), why)
+
+
+def _not_kept(path: Path, mode: int, roots: Sequence[Path]) -> str:
+    if not stat.S_ISLNK(mode):
+        return "neither a file nor a folder"
+    target = Path(os.path.realpath(path))
+    if not any(target.is_relative_to(root) for root in roots):
+        return f"a link to {printable(path.readlink())}, outside what is kept"
+    if not target.is_file():
+        return "a link to something that is not a file"
+    path.unlink()
+    link_or_copy(target, path)
+    return ""
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink() or path.exists():
+        remove_tree(path)
+
+
+def limit_size(outputs: Path, limit: int) -> list[LeftOut]:
+    """Take out the largest files until the rest is within a limit in bytes."""
+    sizes = {path: status.st_size for path, status in regular_files(outputs)}
+    total = sum(sizes.values())
+    left_out = []
+    for path in sorted(sizes, key=lambda path: sizes[path], reverse=True):
+        if total <= limit:
+            break
+        (outputs / path).unlink()
+        total -= sizes[path]
+        why = f"{sizes[path]} bytes, more than the limit of {limit} for all outputs"
+        left_out.append(LeftOut(printable(path), why))
+    return left_out
+
+
+def used_bytes(folder: Path) -> int:
+    """Return the size of all files below a folder that others may be changing."""
+    total = 0
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(inside, name)).st_size  # noqa: PTH118 - speed
+            except OSError:
+                continue  # gone since the folder was listed
+    return total
+
+
+def collect(
+    table: Mapping[str, str], changes: TreeChanges, code: Path, outputs: Path
+) -> list[tuple[PurePosixPath, PurePosixPath]]:
+    """Put what the run wrote into its copy of the code where the launcher's table says.
+
+    A pattern that names a file gives the place of that file; one with wildcards, or that names
+    a folder, gives a folder, in which paths are kept from the first wildcard on. ``**`` stands
+    for any number of folders. Files that the run did not write are never taken.
+
+    Args:
+        table: Pattern in the code → place in the outputs.
+        changes: What the run did to the code.
+        code: The copy of the code.
+        outputs: The output directory, already safe.
+
+    Returns:
+        Pairs of path in the code and path in the outputs.
+    """
+    taken = []
+    for pattern, place in table.items():
+        expression, base = _compile(pattern)
+        for path in changes.written:
+            if expression.fullmatch(str(path)) is None:
+                continue
+            exact = str(path) == pattern and not place.endswith("/")
+            rest = path.relative_to(base) if path != base else PurePosixPath(path.name)
+            destination = PurePosixPath(place) if exact else PurePosixPath(place) / rest
+            if _put(code / path, outputs, destination):
+                taken.append((path, destination))
+    return taken
+
+
+def _put(source: Path, outputs: Path, place: PurePosixPath) -> bool:
+    try:
+        destination = safe_join(outputs, place)
+    except UnsafePathError:
+        return False
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    _remove(destination)
+    link_or_copy(source, destination)
+    destination.chmod(destination.stat().st_mode | stat.S_IRUSR | stat.S_IWUSR)
+    return True
+
+
+def _compile(pattern: str) -> tuple[re.Pattern[str], PurePosixPath]:
+    """Return a pattern as an expression, and its leading parts without wildcards."""
+    parts = PurePosixPath(pattern).parts
+    fixed = next((i for i, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
+    text = (
+        "/".join(_segment(part) for part in parts).replace("**/", "(?:[^/]+/)*").replace("**", ".+")
+    )
+    # What names a folder stands for everything in it.
+    return re.compile(f"{text}(?:/.*)?", re.DOTALL), PurePosixPath(*parts[:fixed])
+
+
+def _segment(part: str) -> str:
+    if part == "**":
+        return part
+    pieces = re.split(r"(\*|\?|\[[^\]]+\])", part)
+    wild = {"*": "[^/]*", "?": "[^/]", "": ""}
+    return "".join(
+        wild.get(piece) or (_class(piece) if index % 2 else re.escape(piece))
+        for index, piece in enumerate(pieces)
+    )
+
+
+def _class(piece: str) -> str:
+    inner = piece[1:-1].replace("\\", "\\\\")
+    return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+
+
+def missing_outputs(launcher: Launcher, outputs: Path) -> list[str]:
+    """Return the required outputs that are not there; a folder counts when it holds a file."""
+    names = [str(path) for path, _ in regular_files(outputs)]
+    missing = []
+    for spec in launcher.output_specs:
+        expression, _ = _compile(spec.name)
+        if spec.required and not any(expression.fullmatch(name) for name in names):
+            missing.append(spec.name)
+    return missing
+
+
+def too_large(launcher: Launcher, outputs: Path) -> list[tuple[OutputSpec, int]]:
+    """Return the outputs that are larger than their declared ``max_bytes``, with their sizes."""
+    found = []
+    for spec in launcher.output_specs:
+        path = outputs / spec.name
+        if spec.max_bytes is not None and path.is_file() and path.stat().st_size > spec.max_bytes:
+            found.append((spec, path.stat().st_size))
+    return found
+
+
+def untouched(name: str, launcher: Launcher, outputs: Path, code: Path) -> str:
+    """Say that a missing output lies in the code but was not written by this run, if it does."""
+    places = [pattern for pattern, place in launcher.collect.items() if place == name]
+    for pattern in (*places, name):
+        if (code / pattern).is_file() and not (outputs / name).exists():
+            return f"{pattern} is in the code, but this run did not write it"
+    return ""

@@ -1,0 +1,234 @@
+"""Writing down what one run was and did."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rra._base import clock
+from rra._base.process import Supervised, Termination
+from rra._base.streams import StreamInfo
+from rra.environment import numeric_variables, platform_facts
+from rra.evidence import EVENTS, OUTPUTS, printable, write_events
+from rra.launch.collect import LeftOut
+from rra.launch.inputs import artifact_path, digest_and_size, input_files
+from rra.launch.inventory import TreeChanges, regular_files
+from rra.launch.parameters import LARGEST_INTEGER, Settings
+from rra.launch.recorder import Level
+from rra.launch.request import RunRequest
+from rra.launch.surroundings import network_gaps
+from rra.launch.trace import Observation
+from rra.launch.workspace import Workspace
+from rra.model import (
+    ExecutionRecord,
+    OutputFile,
+    RecorderInfo,
+    RecordResources,
+    SandboxInfo,
+    SeedInfo,
+    Stream,
+)
+from rra.model.record import EnvironmentInfo, LauncherInfo
+from rra.sandbox import Sandbox, View
+
+_OUTSIDE = ("/dev/", "/proc/", "/sys/")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """Everything that is known when a launcher has ended and its outputs are in place.
+
+    Attributes:
+        core: Core digest of the artifact.
+        argv: Command, before isolation and recording.
+        done: What became of the process.
+        termination: Its word, limits on the outputs included.
+        seen: What the recorder saw, at `level`.
+        code: What the run did to its copy of the code.
+        artifact: Files of the artifact that it changed, where that was possible.
+        collected: Pairs of path in the code and path in the outputs.
+        left_out: What was not kept of the outputs.
+        missing: Required outputs that are not there.
+    """
+
+    request: RunRequest
+    space: Workspace
+    settings: Settings
+    sandbox: Sandbox
+    view: View
+    core: str
+    argv: list[str]
+    started: dt.datetime
+    ended: dt.datetime
+    done: Supervised
+    termination: Termination
+    seen: Observation
+    level: Level
+    code: TreeChanges
+    artifact: list[PurePosixPath]
+    collected: list[tuple[PurePosixPath, PurePosixPath]]
+    left_out: list[LeftOut]
+    missing: list[str]
+
+
+def write_record(facts: RunFacts) -> ExecutionRecord:
+    """Write the events of a run beside its outputs and return its record.
+
+    Raises:
+        StorageError: The disk is full or refuses.
+    """
+    request, done, space = facts.request, facts.done, facts.space
+    artifact = request.artifact
+    launcher = artifact.manifest.launchers[request.launcher]
+    writes = list(_other_writes(facts))
+    head = write_events(space.record / EVENTS, _events(facts, writes))
+    seeds = [seed for seed in facts.seen.seeds if abs(seed) <= LARGEST_INTEGER]
+    return ExecutionRecord(
+        rra=artifact.manifest.rra,
+        artifact=artifact.manifest.name,
+        core=facts.core,
+        launcher=LauncherInfo(
+            id=request.launcher,
+            entry=launcher.entry,
+            sha256=digest_and_size(artifact.path(launcher.entry))[0],
+        ),
+        instance=request.instance,
+        argv=_relative_command(facts),
+        nonce=request.nonce,
+        parameters=dict(facts.settings.values),
+        seed=SeedInfo(declared=facts.settings.seed, observed=seeds),
+        started=clock.iso(facts.started),
+        ended=clock.iso(facts.ended),
+        termination=facts.termination,
+        exit_code=done.returncode,
+        missing_outputs=facts.missing,
+        environment=EnvironmentInfo(
+            id=request.environment.id,
+            lock=request.environment.lock_digest,
+            installed=request.environment.installed_digest,
+            variables=numeric_variables(facts.view.env),
+        ),
+        inputs=input_files(request, space, facts.seen, complete=facts.level == "strace"),
+        outputs=list(_outputs(facts)),
+        other_writes=sorted({path for path, _ in writes}),
+        network_attempts=sorted(facts.seen.connections),
+        platform={**platform_facts(), "python": request.environment.version},
+        resources=RecordResources(
+            wall=round(done.seconds, 3), cpu=round(done.cpu_seconds, 3), max_rss=done.max_rss
+        ),
+        stdout=_stream(done.stdout),
+        stderr=_stream(done.stderr),
+        sandbox=SandboxInfo(
+            level=facts.sandbox.name, gaps=[*facts.sandbox.gaps, *network_gaps(request)]
+        ),
+        recorder=RecorderInfo(level=facts.level, gaps=facts.seen.gaps),
+        events=head,
+    )
+
+
+def _relative_command(facts: RunFacts) -> list[str]:
+    """Return the command as the guide gives it: programs by name, files by place."""
+    root = facts.request.artifact.root
+    parts = [Path(part) for part in facts.argv]
+    return [
+        part.relative_to(root).as_posix() if part.is_relative_to(root) else part.name
+        for part in parts
+    ]
+
+
+def _stream(info: StreamInfo) -> Stream:
+    return Stream(sha256=info.sha256, bytes=info.bytes, truncated=info.truncated)
+
+
+def _outputs(facts: RunFacts) -> Iterator[OutputFile]:
+    folder = facts.space.record / OUTPUTS
+    for path, _ in sorted(regular_files(folder)):
+        sha256, size = digest_and_size(folder / path)
+        yield OutputFile(path=printable(path), sha256=sha256, size=size)
+
+
+def _events(facts: RunFacts, writes: list[tuple[str, bool]]) -> Iterator[dict[str, Any]]:
+    """Yield what happened, without what is the same for every program on this machine."""
+    yield {
+        "kind": "started",
+        "time": clock.iso(facts.started),
+        "nonce": facts.request.nonce,
+        "sandbox": facts.sandbox.name,
+        "recorder": facts.level,
+    }
+    seen, code = facts.seen, facts.code
+    yield from ({"kind": "python", "version": version} for version in seen.interpreters)
+    yield from ({"kind": "exec", "path": _place(facts, path)} for path in seen.programs)
+    yield from ({"kind": "read", "path": path} for path in _reads(facts))
+    yield from ({"kind": "seed", "value": str(seed)} for seed in seen.seeds)
+    yield from ({"kind": "connect", "address": address} for address in seen.connections)
+    for path, refused in writes:
+        yield {"kind": "write", "path": path, "refused": refused}
+    for kind, paths in (
+        ("created", code.created),
+        ("modified", code.modified),
+        ("removed", code.removed),
+    ):
+        yield from ({"kind": kind, "path": path} for path in _of_code(facts, paths))
+    for source, target in facts.collected:
+        yield {"kind": "collected", "path": printable(source), "to": printable(target)}
+    yield from ({"kind": "left-out", "path": one.path, "why": one.why} for one in facts.left_out)
+    yield {
+        "kind": "ended",
+        "time": clock.iso(facts.ended),
+        "termination": facts.termination,
+        "exit_code": facts.done.returncode,
+        "left_behind": facts.done.left_behind,
+    }
+
+
+def _reads(facts: RunFacts) -> Iterator[str]:
+    """Yield the files of the artifact that were read, its own outputs and new files left out."""
+    request, space = facts.request, facts.space
+    own = PurePosixPath("outputs") / request.output_place
+    found = (artifact_path(request.artifact, space, name) for name in facts.seen.reads)
+    for path in dict.fromkeys(found):
+        if path is None or path.is_relative_to(own):
+            continue
+        if path.parts[:1] == ("outputs",) or (request.artifact.root / path).is_file():
+            yield printable(path)
+
+
+def _of_code(facts: RunFacts, paths: Iterable[PurePosixPath]) -> Iterator[str]:
+    prefix = PurePosixPath(facts.request.artifact.manifest.code.root)
+    for path in paths:
+        if "__pycache__" not in path.parts:
+            yield printable(prefix / path)
+
+
+def _other_writes(facts: RunFacts) -> Iterator[tuple[str, bool]]:
+    """Yield writes outside the run's own folders, and whether they were refused."""
+    own = [facts.space.root, facts.space.temporary]
+    own.append(facts.sandbox.temporary_path(facts.space.temporary))
+    for names, refused in ((facts.seen.writes, False), (facts.seen.denied, True)):
+        for name in names:
+            path = PurePosixPath(name)
+            skipped = name.startswith(_OUTSIDE) or "__pycache__" in path.parts
+            if not skipped and not any(path.is_relative_to(place) for place in own):
+                yield _place(facts, name), refused
+    for path in facts.artifact:
+        if printable(path) not in {_place(facts, name) for name in facts.seen.writes}:
+            yield printable(path), False
+
+
+def _place(facts: RunFacts, name: str) -> str:
+    """Return a path for the record: by its place in artifact or environment where it has one."""
+    path = PurePosixPath(name)
+    for root, word in (
+        (facts.space.code, PurePosixPath(facts.request.artifact.manifest.code.root)),
+        (facts.request.artifact.root, PurePosixPath()),
+        (facts.request.environment.root, PurePosixPath("{environment}")),
+        (facts.request.environment.base_prefix, PurePosixPath("{python}")),
+        (Path.home(), PurePosixPath("~")),
+    ):
+        if path.is_relative_to(root) and root != Path("/"):
+            return printable(word / path.relative_to(root))
+    return printable(path)

@@ -1,0 +1,83 @@
+"""What is asked for when a launcher is run, and what comes back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rra.artifact import Artifact
+from rra.environment import MaterialisedEnvironment
+from rra.evidence import EvidenceStore
+from rra.model import ExecutionRecord
+from rra.sandbox import Sandbox
+
+DEFAULT_INSTANCE = "default"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """One run of one launcher.
+
+    Attributes:
+        artifact: The artifact.
+        launcher: Id of the launcher.
+        environment: Its environment, built.
+        outputs_root: Folder in which outputs of launchers are kept by their ids.
+        evidence: Where the record goes; None keeps none.
+        nonce: Drawn by whoever asks, so that a run cannot be an earlier one.
+        seed: Seed; the first declared one by default.
+        parameters: Values by name; text is read as the parameter's type.
+        smoke: Whether this is a short run that only shows that the launcher works.
+        instance: Name of this run among several of the launcher.
+        sandbox: Isolation; the best that works by default.
+        on_line: Called from another thread with the newest line that the launcher prints.
+        core: Core digest of the artifact; computed when it is not given.
+        wall_seconds: Limit; the launcher's own by default, the smaller one counts.
+        stream_bytes: Bytes kept of standard output and of standard error.
+    """
+
+    artifact: Artifact
+    launcher: str
+    environment: MaterialisedEnvironment
+    outputs_root: Path
+    evidence: EvidenceStore | None
+    nonce: str
+    seed: int | None = None
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    smoke: bool = False
+    instance: str = DEFAULT_INSTANCE
+    sandbox: Sandbox | None = None
+    on_line: Callable[[str], None] | None = None
+    core: str | None = None
+    wall_seconds: float | None = None
+    stream_bytes: int = 64 * 1024 * 1024
+
+    @property
+    def output_place(self) -> Path:
+        """Place of the outputs below an outputs root: the launcher, and the instance if named."""
+        place = Path(self.launcher)
+        return place if self.instance == DEFAULT_INSTANCE else place / self.instance
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """What one run gave.
+
+    Attributes:
+        record: What the run was and did.
+        record_digest: Digest that names the record.
+        outputs_dir: What it left, ``stdout.txt`` included; after a failure the copy in the
+            evidence, since only a success replaces the outputs of earlier runs.
+        evidence_dir: Folder of the record, when evidence is kept.
+        ok: Whether it ended with status 0 and left every required output.
+        message: What went wrong, with the last lines of its errors, or that all went well.
+    """
+
+    record: ExecutionRecord
+    record_digest: str
+    outputs_dir: Path
+    evidence_dir: Path | None
+    ok: bool
+    message: str

@@ -1,0 +1,245 @@
+"""Running one launcher: private places, isolation, recording, collecting, evidence."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import signal
+from pathlib import Path
+
+from rra._base import canonical, clock, process
+from rra._base.files import remove_tree, storage_errors
+from rra._base.process import Bounds, Supervised, Termination
+from rra.artifact import layout
+from rra.bundle import core_digest
+from rra.errors import UsageError
+from rra.evidence import OUTPUTS, STDERR, STDOUT
+from rra.launch import collect
+from rra.launch.inventory import TreeSnapshot
+from rra.launch.parameters import Settings, settle
+from rra.launch.place import copy_code, link_or_copy, provide_outputs, publish_outputs
+from rra.launch.recorder import Recorder
+from rra.launch.records import RunFacts, write_record
+from rra.launch.request import RunRequest, RunResult
+from rra.launch.surroundings import SYSTEM_PATH, command, variables, view
+from rra.launch.workspace import Workspace, workspace
+from rra.model import ExecutionRecord, Launcher
+from rra.sandbox import Sandbox, best_sandbox
+
+DEFAULT_OUTPUT_BYTES = 4 * 1024**3
+"""Size of all outputs together that is kept when the launcher declares no limit."""
+
+_NO_SPACE_LEFT = 1 << 20
+_UNWATCHED = (layout.OUTPUTS_DIR, layout.EVIDENCE_DIR, ".git")
+_MESSAGE_LINES, _MESSAGE_BYTES = 12, 8192
+
+
+def run_launcher(request: RunRequest) -> RunResult:
+    """Run a launcher as isolated and as closely watched as this machine allows.
+
+    A launcher that fails, hangs or leaves nothing is a result, not an error. Its outputs
+    replace those of earlier runs only when it succeeds; its evidence is kept either way.
+
+    Args:
+        request: What to run, and how.
+
+    Raises:
+        UsageError: The launcher, a parameter or the outputs of a launcher it needs are missing.
+        LaunchError: Its entry is missing or of a kind that is not run.
+        ToolMissingError: The sandbox that was asked for does not work.
+        StorageError: The disk is full or refuses; nothing is half-written.
+    """
+    launcher = _launcher(request)
+    settings = settle(launcher, request.parameters, seed=request.seed, smoke=request.smoke)
+    sandbox = request.sandbox or best_sandbox()
+    argv = command(request)
+    core = request.core or core_digest(request.artifact)
+    with workspace(request.outputs_root) as space, storage_errors(request.outputs_root):
+        copy_code(request.artifact, space.code)
+        provide_outputs(request.outputs_root, launcher.needs, space.outputs, request.launcher)
+        facts = _execute(request, space, settings, sandbox, argv=argv, core=core)
+        record = write_record(facts)
+        message = _message(facts, launcher)
+        return _keep(request, space, record, message)
+
+
+def _launcher(request: RunRequest) -> Launcher:
+    launchers = request.artifact.manifest.launchers
+    if request.launcher not in launchers:
+        near = difflib.get_close_matches(request.launcher, launchers, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"launchers: {', '.join(launchers)}"
+        message = f"there is no launcher {request.launcher!r}"
+        raise UsageError(message, hint=hint)
+    return launchers[request.launcher]
+
+
+def _execute(
+    request: RunRequest,
+    space: Workspace,
+    settings: Settings,
+    sandbox: Sandbox,
+    *,
+    argv: list[str],
+    core: str,
+) -> RunFacts:
+    """Start the launcher, wait for its end, and put what it left in order."""
+    launcher = request.artifact.manifest.launchers[request.launcher]
+    own = space.outputs / request.output_place
+    own.mkdir(parents=True)
+    recorder = Recorder.start(space, sandbox, readable=[request.artifact.root])
+    temporary = sandbox.temporary_path(space.temporary)
+    env = variables(request, space, settings, temporary=temporary, observer=recorder.python_path)
+    seeing = view(request, space, env)
+    limit = _output_limit(launcher)
+    code = TreeSnapshot(space.code)
+    artifact = TreeSnapshot(request.artifact.root, skip=_UNWATCHED) if sandbox.gaps else None
+    started = clock.now()
+    try:
+        done = process.supervise(
+            recorder.wrap(sandbox.wrap(argv, seeing)),
+            cwd=space.code,
+            env={"PATH": SYSTEM_PATH},
+            output=(space.record / STDOUT, space.record / STDERR),
+            bounds=Bounds(
+                wall_seconds=_wall_limit(request, launcher),
+                stream_bytes=request.stream_bytes,
+                watch=lambda: "disk" if collect.used_bytes(own) > limit else None,
+            ),
+            marker=f"RRA_OUTPUT_DIR={own}",
+            on_line=request.on_line,
+        )
+    finally:
+        seen, level = recorder.finish()
+    ended = clock.now()
+    changes = code.changes()
+    changed = artifact.changes() if artifact is not None else None
+    left_out = collect.make_safe(own, space.code)
+    collected = collect.collect(launcher.collect, changes, space.code, own)
+    beyond = collect.limit_size(own, limit)
+    termination = _termination(done, space, too_much=bool(beyond) or _too_large(launcher, own))
+    _take_outputs(own, space)
+    return RunFacts(
+        request=request,
+        space=space,
+        settings=settings,
+        sandbox=sandbox,
+        view=seeing,
+        core=core,
+        argv=argv,
+        started=started,
+        ended=ended,
+        done=done,
+        termination=termination,
+        seen=seen,
+        level=level,
+        code=changes,
+        artifact=[*changed.written, *changed.removed] if changed is not None else [],
+        collected=collected,
+        left_out=[*left_out, *beyond],
+        missing=collect.missing_outputs(launcher, space.record / OUTPUTS),
+    )
+
+
+def _wall_limit(request: RunRequest, launcher: Launcher) -> float | None:
+    """Return the smallest of the limits that apply."""
+    limits = [request.wall_seconds, launcher.limits.wall if launcher.limits else None]
+    if request.smoke and launcher.smoke is not None:
+        limits.append(launcher.smoke.wall)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _output_limit(launcher: Launcher) -> int:
+    declared = launcher.limits.output if launcher.limits else None
+    return DEFAULT_OUTPUT_BYTES if declared is None else declared
+
+
+def _too_large(launcher: Launcher, outputs: Path) -> bool:
+    return bool(collect.too_large(launcher, outputs))
+
+
+def _termination(done: Supervised, space: Workspace, *, too_much: bool) -> Termination:
+    """Return the word for the end; outputs beyond a limit and a full disk are ends of their own."""
+    if done.termination == "ok" and too_much:
+        return "disk"
+    if done.termination in {"exit", "signal"}:
+        status = os.statvfs(space.root)
+        if status.f_bavail * status.f_frsize < _NO_SPACE_LEFT:
+            return "disk"
+    return done.termination
+
+
+def _take_outputs(own: Path, space: Workspace) -> None:
+    """Move the outputs to the evidence, with what was printed beside what was written."""
+    for name in (STDOUT, STDERR):
+        printed = own / name
+        if printed.exists():
+            remove_tree(printed)
+        link_or_copy(space.record / name, printed)
+    own.rename(space.record / OUTPUTS)
+
+
+def _keep(
+    request: RunRequest, space: Workspace, record: ExecutionRecord, message: str
+) -> RunResult:
+    digest = canonical.digest(record.to_json())
+    outputs, evidence = space.record / OUTPUTS, None
+    target = request.outputs_root / request.output_place
+    if request.evidence is not None:
+        _, evidence = request.evidence.add(space.record, record)
+        outputs = evidence / OUTPUTS
+    if record.ok:
+        publish_outputs(outputs, target)
+    return RunResult(
+        record=record,
+        record_digest=digest,
+        outputs_dir=target if record.ok or evidence is None else outputs,
+        evidence_dir=evidence,
+        ok=record.ok,
+        message=message,
+    )
+
+
+def _message(facts: RunFacts, launcher: Launcher) -> str:
+    """Say how a run ended, and for a failure what the launcher itself said last."""
+    name, done = facts.request.launcher, facts.done
+    seconds = f"{done.seconds:.1f} s"
+    words: dict[Termination, str] = {
+        "ok": f"{name} ended well after {seconds}",
+        "exit": f"{name} ended with exit status {done.returncode} after {seconds}",
+        "signal": f"{name} was ended by {_signal_name(done.returncode)} after {seconds}",
+        "timeout": f"{name} had not ended after {seconds}, its limit, and was ended",
+        "memory": f"{name} was ended for want of memory after {seconds}",
+        "disk": f"{name} left no room on the disk, or more outputs than its limits allow",
+    }
+    lines = [words.get(facts.termination, f"{name}: {facts.termination}")]
+    lines += [f"left out of the outputs: {one.path}: {one.why}" for one in facts.left_out]
+    if facts.termination == "ok" and facts.missing:
+        lines[0] += ", but without " + ", ".join(facts.missing)
+        outputs = facts.space.record / OUTPUTS
+        notes = (
+            collect.untouched(one, launcher, outputs, facts.space.code) for one in facts.missing
+        )
+        lines += filter(None, notes)
+    if facts.termination != "ok" or facts.missing:
+        lines += _last_lines(facts.space.record)
+    return "\n".join(lines)
+
+
+def _signal_name(status: int) -> str:
+    number = -status if status < 0 else status - 128
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_lines(record: Path) -> list[str]:
+    """Return the end of what was printed: the errors, or the output where there are none."""
+    for name in (STDERR, STDOUT):
+        path = record / name
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _MESSAGE_BYTES))
+            text = file.read().decode("utf-8", "replace").strip()
+        if text:
+            return text.splitlines()[-_MESSAGE_LINES:]
+    return []

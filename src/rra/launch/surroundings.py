@@ -1,0 +1,141 @@
+"""What a launcher finds around itself: command, variables, and what it may see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from rra._base import canonical, process
+from rra._base.files import atomic_write
+from rra.artifact import layout
+from rra.environment import MaterialisedEnvironment, numeric_variables
+from rra.errors import LaunchError
+from rra.launch.parameters import Settings
+from rra.launch.place import hidden_places
+from rra.launch.request import RunRequest
+from rra.launch.workspace import Workspace
+from rra.sandbox import View
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_MOST_LINKS = 16
+_LOCAL = ("LANG", "LC_", "TZ")
+"""Starts of variables that the caller's place in the world decides."""
+
+
+def command(request: RunRequest) -> list[str]:
+    """Return the command that starts the entry of a launcher.
+
+    Raises:
+        LaunchError: The entry is not there, or is of a kind that is not run.
+        ToolMissingError: There is no bash.
+    """
+    entry = request.artifact.manifest.launchers[request.launcher].entry
+    path = request.artifact.path(entry)
+    if path.suffix == ".ipynb":
+        message = f"{entry} is a notebook; launchers of this release are .sh and .py files"
+        hint = (
+            f"write launchers/{request.launcher}.sh that runs it: jupyter nbconvert --execute "
+            f'--to notebook --output-dir "$RRA_OUTPUT_DIR" {path.name}'
+        )
+        raise LaunchError(message, hint=hint)
+    if path.suffix not in {".sh", ".py"}:
+        message = f"{entry} is neither a .sh nor a .py file"
+        raise LaunchError(message, hint="start it from a .sh file and name that as the entry")
+    if not path.is_file():
+        message = f"the entry of launcher {request.launcher} is not there: {entry}"
+        raise LaunchError(message, hint="write it, or correct `entry` in rra.yaml")
+    if path.suffix == ".py":
+        return [str(request.environment.python), str(path)]
+    bash = process.require_tool("bash", why="launchers are bash scripts", install="install bash")
+    return [str(bash), str(path)]
+
+
+def variables(
+    request: RunRequest, space: Workspace, settings: Settings, *, temporary: Path, observer: Path
+) -> dict[str, str]:
+    """Return the whole environment of a launcher: little, and nothing of the caller's own.
+
+    What the manifest sets comes over the variables that change numbers and are taken from the
+    caller; what the contract promises comes over both.
+    """
+    manifest = request.artifact.manifest
+    launcher = manifest.launchers[request.launcher]
+    declared = {
+        **(manifest.environments[launcher.environment].variables or {}),
+        **(launcher.variables or {}),
+    }
+    inherited = numeric_variables(os.environ)
+    here = {name: inherited[name] for name in inherited if not name.startswith(_LOCAL)}
+    given = {**here, "LANG": "C.UTF-8", **declared}
+    search = [str(request.environment.bin), given.get("PATH", SYSTEM_PATH)]
+    python_path = [str(observer), *filter(None, [given.get("PYTHONPATH")])]
+    contract = {
+        "PATH": ":".join(search),
+        "PYTHONPATH": ":".join(python_path),
+        "HOME": str(space.home),
+        "TMPDIR": str(temporary),
+        "RRA_CODE_DIR": str(space.code),
+        "RRA_OUTPUTS_ROOT": str(space.outputs),
+        "RRA_OUTPUT_DIR": str(space.outputs / request.output_place),
+        "RRA_DATA_DIR": str(request.artifact.root / layout.DATA_DIR),
+        "RRA_PARAMETERS": str(_write_parameters(space, settings)),
+        "RRA_NONCE": request.nonce,
+    }
+    if request.smoke:
+        contract["RRA_SMOKE"] = "1"
+    return {**given, **settings.variables, **contract}
+
+
+def _write_parameters(space: Workspace, settings: Settings) -> Path:
+    path = space.given / "parameters.json"
+    atomic_write(path, canonical.dumps(settings.values) + b"\n")
+    return path
+
+
+def view(request: RunRequest, space: Workspace, env: dict[str, str]) -> View:
+    """Return what a launcher may see and change."""
+    launcher = request.artifact.manifest.launchers[request.launcher]
+    needed = [space.outputs / name for name in launcher.needs]
+    own = space.outputs / request.output_place
+    return View(
+        read_only=[
+            *(request.artifact.root, *interpreter_places(request.environment)),
+            *(space.given, *needed),
+        ],
+        writable=[space.code, own, space.home, space.seen],
+        hidden=hidden_places(request.artifact),
+        temporary=space.temporary,
+        cwd=space.code,
+        env=env,
+        network=launcher.network != "none",
+    )
+
+
+def interpreter_places(environment: MaterialisedEnvironment) -> list[Path]:
+    """Return the folders that an environment's Python is made of.
+
+    Its links are followed one by one: each may pass through another installation, such as a
+    name for the newest patch release.
+    """
+    prefixes = [environment.root, environment.base_prefix, *_hops(environment.python)]
+    return sorted({place for prefix in prefixes for place in (prefix, prefix.resolve())})
+
+
+def _hops(program: Path) -> Iterator[Path]:
+    for _ in range(_MOST_LINKS):
+        if not program.is_symlink():
+            return
+        program = Path(os.path.normpath(program.parent / program.readlink()))
+        if program.parent.name == "bin" and program.parent.parent != Path("/"):
+            yield program.parent.parent
+
+
+def network_gaps(request: RunRequest) -> list[str]:
+    """Say what is open although the launcher declares less."""
+    network = request.artifact.manifest.launchers[request.launcher].network
+    if isinstance(network, str):
+        return []
+    hosts = ", ".join(network)
+    return [f"the network was open to every host, not only to those declared ({hosts})"]

@@ -1,0 +1,120 @@
+"""The private folders of one run, removed when it ends and swept when it was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import secrets
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rra._base import clock
+from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
+
+_OWNER = ".owner"
+_LONGEST_TEMPORARY = 60
+"""Sockets of multiprocessing live below TMPDIR and may have 107 bytes in all."""
+
+_STALE_SECONDS = 86_400.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folders of a run.
+
+    Attributes:
+        root: All of them but `temporary`, on the file system of the outputs.
+        temporary: Folder for temporary files, with a short path.
+    """
+
+    root: Path
+    temporary: Path
+
+    @property
+    def code(self) -> Path:
+        """The private copy of the code; the working directory."""
+        return self.root / "code"
+
+    @property
+    def outputs(self) -> Path:
+        """What `RRA_OUTPUTS_ROOT` names."""
+        return self.root / "outputs"
+
+    @property
+    def home(self) -> Path:
+        """An empty home."""
+        return self.root / "home"
+
+    @property
+    def given(self) -> Path:
+        """Files that the launcher reads and we wrote: parameters, the observer."""
+        return self.root / "given"
+
+    @property
+    def seen(self) -> Path:
+        """Where the observer writes."""
+        return self.root / "seen"
+
+    @property
+    def record(self) -> Path:
+        """The evidence as it is put together."""
+        return self.root / "record"
+
+    @property
+    def trace(self) -> Path:
+        """The named pipe of strace, out of the launcher's reach in a sandbox."""
+        return self.root / "trace"
+
+
+@contextlib.contextmanager
+def workspace(outputs_root: Path) -> Iterator[Workspace]:
+    """Make the folders of a run below the outputs, and remove them when the block ends.
+
+    A process that is killed leaves them; the next run there removes them, since the lock that
+    says that they are in use went with the process.
+
+    Raises:
+        StorageError: The disk is full or refuses.
+    """
+    with contextlib.ExitStack() as stack:
+        with storage_errors(outputs_root):
+            outputs_root.mkdir(parents=True, exist_ok=True)
+            _sweep(outputs_root)
+            root = outputs_root.resolve() / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
+            root.mkdir()
+            stack.callback(remove_tree, root)
+            owner = stack.enter_context((root / _OWNER).open("wb"))
+            fcntl.flock(owner, fcntl.LOCK_EX)
+            temporary = root / "tmp"
+            if len(str(temporary)) > _LONGEST_TEMPORARY:
+                temporary = Path(tempfile.mkdtemp(prefix="rra-"))
+                stack.callback(remove_tree, temporary)
+            space = Workspace(root, temporary)
+            places = (space.code, space.outputs, space.home, space.given, space.seen, space.record)
+            for place in (*places, temporary):
+                place.mkdir(exist_ok=True)
+        yield space
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed runs left: folders that nobody holds, other leftovers of a day ago."""
+    for leftover in folder.glob(f"{STAGING_PREFIX}*"):
+        owner = leftover / _OWNER
+        try:
+            if owner.is_file():
+                _remove_unowned(leftover, owner)
+            elif clock.now().timestamp() - leftover.lstat().st_mtime > _STALE_SECONDS:
+                remove_tree(leftover)
+        except FileNotFoundError:
+            continue  # its own process has removed it meanwhile
+
+
+def _remove_unowned(leftover: Path, owner: Path) -> None:
+    with owner.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        remove_tree(leftover)

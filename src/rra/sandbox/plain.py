@@ -1,0 +1,41 @@
+"""No isolation: an ordinary process, said loudly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rra.sandbox.protocol import Level, View
+
+
+class PlainSandbox:
+    """Runs a launcher as an ordinary process with the rights of whoever calls."""
+
+    @property
+    def name(self) -> Level:
+        """Word that the execution record uses."""
+        return "none"
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What it does not hold back."""
+        return (
+            "the launcher could read any file of the user, references included",
+            "the launcher could write outside its own folders, the artifact included",
+            "the network was open, whatever the launcher declares",
+            "a process that left its session and cleared its environment could outlive the run",
+        )
+
+    @property
+    def programs(self) -> int:
+        """How many programs the wrapped command executes before the launcher."""
+        return 1
+
+    def temporary_path(self, temporary: Path) -> Path:
+        """Return where the launcher finds the folder that we know as `temporary`: there."""
+        return temporary
+
+    def wrap(self, argv: Sequence[str], view: View) -> list[str]:
+        """Return the command that runs `argv` with the view's environment and nothing else."""
+        variables = [f"{name}={value}" for name, value in sorted(view.env.items())]
+        return ["/usr/bin/env", "-i", *variables, *argv]

@@ -1,0 +1,82 @@
+"""What every way of isolating a launcher offers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+Level = Literal["bwrap", "none"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a launcher may see and change; everything that is not named is out of reach.
+
+    Paths inside equal paths outside, except that `temporary` is also ``/tmp``.
+
+    Attributes:
+        read_only: Files and folders that it may read.
+        writable: Folders that it may change.
+        hidden: Files and folders inside the readable ones that look empty.
+        temporary: Folder of its own for temporary files.
+        cwd: Working directory.
+        env: Its whole environment.
+        network: Whether it has one.
+    """
+
+    read_only: Sequence[Path] = ()
+    writable: Sequence[Path] = ()
+    hidden: Sequence[Path] = ()
+    temporary: Path
+    cwd: Path
+    env: Mapping[str, str]
+    network: bool = False
+
+
+class Sandbox(Protocol):
+    """One way of isolating a launcher.
+
+    Attributes:
+        name: Word that the execution record uses.
+        gaps: What it does not hold back, as sentences for the record.
+        programs: How many programs the wrapped command executes before the launcher.
+    """
+
+    @property
+    def name(self) -> Level:
+        """Word that the execution record uses."""
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What it does not hold back, as sentences for the record."""
+
+    @property
+    def programs(self) -> int:
+        """How many programs the wrapped command executes before the launcher."""
+
+    def temporary_path(self, temporary: Path) -> Path:
+        """Return where the launcher finds the folder that we know as `temporary`."""
+
+    def wrap(self, argv: Sequence[str], view: View) -> list[str]:
+        """Return the command that runs `argv` in this view.
+
+        It is started with a plain environment: `View.env` reaches the launcher alone, so that
+        nothing in it (``LD_PRELOAD``, say) acts on what isolates it.
+        """
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a way of isolating or recording works on this machine, found by trying it.
+
+    Attributes:
+        name: Its word in the execution record.
+        works: Whether the trial succeeded.
+        why: Version, or what failed.
+    """
+
+    name: str
+    works: bool
+    why: str
