@@ -1,0 +1,126 @@
+"""Is the evidence of a value whole, unchanged, and of the artifact as it is now?"""
+
+from __future__ import annotations
+
+from rra._base.files import sha256_file
+from rra.artifact import Artifact
+from rra.audit.documents import Finding
+from rra.audit.trace import Found
+from rra.errors import CorruptError, RraError
+from rra.evidence import EvidenceStore, StoredRecord, verify_record
+from rra.model import ExecutionRecord, Outcome
+
+_NOT_COMPARED = frozenset({"output", "reference"})
+_SHOWN = 3
+
+
+def evidence_findings(
+    artifact: Artifact, outcome: Outcome, found: Found, store: EvidenceStore, core: str
+) -> list[Finding]:
+    """Check the record behind a value.
+
+    Args:
+        artifact: The artifact as it is now.
+        outcome: The outcome.
+        found: Its value and record.
+        store: All records.
+        core: Core digest of the artifact now.
+    """
+    if found.stored is None:
+        return [_unexecuted(outcome, store)]
+    findings = [*_tampered(outcome, found)]
+    findings += _stale(artifact, found.stored, core)
+    findings += _incomplete(outcome, found.stored.record)
+    return findings
+
+
+def _unexecuted(outcome: Outcome, store: EvidenceStore) -> Finding:
+    launcher = outcome.selector.launcher
+    code = "UNEXECUTED"
+    try:
+        failed = store.latest(launcher, ok=False)
+    except CorruptError as error:
+        return Finding(code="TAMPERED", status="refuted", material=True, message=error.message)
+    message = f"no record says that launcher {launcher} ran"
+    if failed is not None:
+        record = failed.record
+        how = f"{record.termination}, exit {record.exit_code}"
+        message = f"no run of launcher {launcher} succeeded; the newest ended with {how}"
+    return Finding(code=code, status="refuted", material=True, message=message)
+
+
+def _tampered(outcome: Outcome, found: Found) -> list[Finding]:
+    findings: list[Finding] = []
+    stored = found.stored
+    if stored is None:
+        return findings
+    problems = verify_record(stored)
+    if problems:
+        shown = "; ".join(f"{problem.path}: {problem.message}" for problem in problems[:_SHOWN])
+        findings.append(
+            Finding(
+                code="TAMPERED",
+                status="refuted",
+                material=True,
+                message=f"the evidence is not as the run left it: {shown}",
+                places=[problem.path for problem in problems],
+            )
+        )
+    if found.edited:
+        file = f"outputs/{outcome.selector.launcher}/{outcome.selector.file}"
+        message = f"{file} is not what any recorded run left; it was changed afterwards"
+        findings.append(
+            Finding(
+                code="TAMPERED", status="refuted", material=True, message=message, places=[file]
+            )
+        )
+    return findings
+
+
+def _stale(artifact: Artifact, stored: StoredRecord, core: str) -> list[Finding]:
+    """Compare what the run used with what the artifact holds now."""
+    record = stored.record
+    changed = [
+        item.path
+        for item in record.inputs
+        if item.role not in _NOT_COMPARED and _digest_now(artifact, item.path) != item.sha256
+    ]
+    launcher = artifact.manifest.launchers.get(record.launcher.id)
+    if launcher is not None and _digest_now(artifact, launcher.entry) != record.launcher.sha256:
+        changed.append(launcher.entry)
+    environment = artifact.manifest.environments.get(record.environment.id)
+    lock = environment.lock if environment is not None else None
+    if lock is not None and _digest_now(artifact, lock) != record.environment.lock:
+        changed.append(lock)
+    changed = list(dict.fromkeys(changed))
+    if changed:
+        listed = ", ".join(changed[:_SHOWN])
+        more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+        message = f"the recorded run is of an earlier state: {listed}{more} differ now"
+        return [
+            Finding(code="STALE", status="refuted", material=True, message=message, places=changed)
+        ]
+    if record.core != core:
+        message = "the record names another core, though everything that this run read is as it was"
+        return [Finding(code="STALE", status="supported", material=False, message=message)]
+    return []
+
+
+def _digest_now(artifact: Artifact, relative: str) -> str | None:
+    try:
+        path = artifact.path(relative)
+        return sha256_file(path) if path.is_file() else None
+    except (RraError, OSError):
+        return None
+
+
+def _incomplete(outcome: Outcome, record: ExecutionRecord) -> list[Finding]:
+    messages = []
+    if record.recorder.level == "imported":
+        messages.append("the record was imported, not made by a recorder")
+    if record.stdout.truncated and outcome.selector.file == "stdout.txt":
+        messages.append("the output that the value is read from was cut off")
+    return [
+        Finding(code="INCOMPLETE_RECORD", status="refuted", material=True, message=message)
+        for message in messages
+    ]

@@ -1,0 +1,45 @@
+"""From findings to one verdict, by a fixed table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rra.audit.documents import AuditVerdict, Finding
+
+ORDER: tuple[AuditVerdict, ...] = (
+    "TAMPERED",
+    "HARDCODED",
+    "CONTRADICTED",
+    "UNIT_SUSPECT",
+    "STALE",
+    "INCOMPLETE_RECORD",
+    "UNEXECUTED",
+    "UNTRACEABLE",
+    "AMBIGUOUS",
+    "NOT_ASSESSED",
+)
+"""Verdict words that a finding can trigger, worst first: defective, unsupported, undecided."""
+
+UNDECIDED = frozenset({"AMBIGUOUS", "NOT_ASSESSED"})
+
+
+def worst(findings: Iterable[Finding], *, documented: bool = False) -> AuditVerdict:
+    """Return the worst verdict that the findings trigger; ``SUPPORTED`` when they trigger none.
+
+    A finding triggers its word when it is material and refutes the outcome, or, for words that
+    leave it open, when it is material and uncertain. A documented deviation contradicts the
+    reported value without being material, and is shown as such.
+
+    Args:
+        findings: What was found about one outcome.
+        documented: The value deviates exactly as the artifact documents.
+    """
+    triggered = {
+        finding.code
+        for finding in findings
+        if finding.invalidates
+        or (finding.material and finding.status == "uncertain" and finding.code in UNDECIDED)
+    }
+    if documented:
+        triggered.add("CONTRADICTED")
+    return next((word for word in ORDER if word in triggered), "SUPPORTED")

@@ -1,0 +1,249 @@
+# ruff: noqa: RUF012 - pydantic gives each object its own copy of a default
+"""What verify writes: `plan.json` before anything runs, `reproduction.json` at the end."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from rra.audit import Finding, Trace
+from rra.model.base import Digest, Object
+
+Verdict = Literal[
+    "reproduced",
+    "deviates_as_documented",
+    "deviates",
+    "partial",
+    "not_reproduced",
+    "inconclusive",
+    "could_not_run",
+    "not_assessed",
+]
+Level = Literal["none", "L0", "L1", "L2", "L3"]
+
+
+class PlannedOutcome(Object):
+    """One outcome of the plan.
+
+    Attributes:
+        outcome: ``<experiment>/<outcome>``.
+        reported: The paper's value.
+        alpha: Level at which it is tested.
+        reports: Fresh values that are made.
+        runs_per_report: Runs that make one value.
+        references: Values of earlier runs that it is compared with.
+        deterministic: Declared, refuted by seeds, or null for unknown.
+    """
+
+    outcome: str
+    launcher: str
+    reported: str
+    unit: str | None = None
+    alpha: float
+    reports: int
+    runs_per_report: int
+    references: int
+    deterministic: bool | None = None
+
+
+class PlannedRuns(Object):
+    """The runs of one launcher with one set of parameters.
+
+    Attributes:
+        seeds: Seeds in the order of the runs, drawn from the nonce; null where none is taken.
+    """
+
+    launcher: str
+    instance: str
+    parameters: dict[str, Any] = {}
+    outcomes: list[str]
+    reports: int
+    runs_per_report: int
+    seeds: list[int | None]
+
+
+class VerificationPlan(Object):
+    """What will be run and how it will be judged, written before anything runs.
+
+    Attributes:
+        core: What is verified.
+        nonce: Drawn for this verification; seeds are drawn from it.
+        attempt: How many verifications of this core this place has begun, this one included.
+        alpha: Two-sided level for all outcomes together.
+        sandbox: How runs are isolated.
+        references: Digest of the references, when there are any.
+    """
+
+    type: Literal["verification-plan/v1"] = "verification-plan/v1"
+    artifact: str
+    version: str
+    core: Digest
+    created: str
+    nonce: str
+    attempt: int
+    alpha: float
+    launchers: list[str]
+    runs: list[PlannedRuns]
+    outcomes: list[PlannedOutcome]
+    sandbox: str
+    references: Digest | None = None
+
+
+class LauncherRun(Object):
+    """One run that was made.
+
+    Attributes:
+        command: What was executed.
+        seconds: Wall time.
+        peak_bytes: Memory of the largest process.
+        sandbox: How it was isolated, with what that does not hold back.
+        recorder: How reads and writes were observed.
+        message: What went wrong; empty for success.
+    """
+
+    launcher: str
+    instance: str
+    report: int
+    seed: int | None = None
+    ok: bool
+    message: str = ""
+    termination: str | None = None
+    command: list[str] = []
+    record: Digest | None = None
+    seconds: float | None = None
+    peak_bytes: int | None = None
+    sandbox: str | None = None
+    sandbox_gaps: list[str] = []
+    recorder: str | None = None
+    recorder_gaps: list[str] = []
+
+
+class EnvironmentFacts(Object):
+    """One environment as it was built for this verification."""
+
+    id: str
+    ok: bool
+    message: str = ""
+    python: str | None = None
+    packages: int | None = None
+    lock: Digest | None = None
+    installed: Digest | None = None
+
+
+class OutcomeReproduction(Object):
+    """The verdict on one outcome, with everything behind it.
+
+    Attributes:
+        values: Fresh values in the outcome's unit, first report first.
+        texts: The same as they stood in the files.
+        mean: Mean of the values.
+        references: Values of earlier runs.
+        centre: Middle of the interval that decided.
+        half_width: Its half-width.
+        interval: Its ends, clipped to the bounds.
+        agreement: Is the paper's value what this artifact gives?
+        repeatability: Does a new run give what earlier runs gave?
+        verdict: Both together with what the probe found.
+        detail: Of an inconclusive verdict or of one that could not run.
+        label: Verdict with detail, as in ``could_not_run(environment)``.
+        reason: One or two sentences.
+        deviation: What the artifact documents, when it does.
+        judgement: The success rule's answer in full.
+        findings: What else was found, the probe for hard-coding included.
+        trace: From the value to file, record, launcher and scripts.
+    """
+
+    outcome: str
+    type: str
+    reported: str
+    reported_uncertainty: str | None = None
+    unit: str | None = None
+    location: str | None = None
+    metric: str | None = None
+    scope: str
+    values: list[str] = []
+    texts: list[str] = []
+    mean: str | None = None
+    references: list[str] = []
+    centre: str | None = None
+    half_width: str | None = None
+    interval: list[str] | None = None
+    agreement: str
+    repeatability: str
+    verdict: Verdict
+    detail: str = ""
+    label: str
+    reason: str
+    deviation: dict[str, str] | None = None
+    judgement: dict[str, Any] | None = None
+    findings: list[Finding] = []
+    trace: Trace
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a material finding speaks against the outcome."""
+        return any(finding.invalidates for finding in self.findings)
+
+
+class Reproduction(Object):
+    """The whole of a verification.
+
+    Attributes:
+        plan: What had been planned.
+        attempts: Verifications of this core begun here, the later ones included.
+        machine: Facts of the machine.
+        experiments: Verdict of each experiment.
+        verdict: Verdict of the artifact.
+        level: Level that the execution earned.
+        level_reasons: Why it is that level and not the next.
+        coverage: How much the level speaks about, for a reader.
+        accepted_documented: The reader accepts deviations that are documented.
+    """
+
+    type: Literal["reproduction/v1"] = "reproduction/v1"
+    artifact: str
+    version: str
+    core: Digest
+    plan: VerificationPlan
+    attempts: int
+    started: str
+    ended: str
+    machine: dict[str, Any]
+    environments: list[EnvironmentFacts]
+    runs: list[LauncherRun]
+    outcomes: list[OutcomeReproduction]
+    experiments: dict[str, Verdict]
+    verdict: Verdict
+    level: Level
+    level_reasons: list[str] = []
+    coverage: str
+    accepted_documented: bool = False
+    notes: list[str] = []
+
+    @property
+    def nonce(self) -> str:
+        """Nonce of this verification."""
+        return self.plan.nonce
+
+    @property
+    def ok(self) -> bool:
+        """Whether every outcome is reproduced, or deviates as documented where that is accepted."""
+        good = {"reproduced", "not_assessed"}
+        if self.accepted_documented:
+            good.add("deviates_as_documented")
+        verdicts = {outcome.verdict for outcome in self.outcomes}
+        return verdicts <= good and bool(verdicts - {"not_assessed"})
+
+    @property
+    def exit_code(self) -> int:
+        """0 yes, 3 when something outside kept everything that failed from running, else 1."""
+        if self.ok:
+            return 0
+        bad = [o for o in self.outcomes if o.verdict not in {"reproduced", "not_assessed"}]
+        outside = bool(bad) and all(
+            o.verdict == "could_not_run" and o.detail in OUTSIDE for o in bad
+        )
+        return 3 if outside else 1
+
+
+OUTSIDE = frozenset({"environment", "platform", "no hardware", "data unavailable", "storage"})
+"""Reasons why a launcher could not run that lie outside the artifact."""
