@@ -1,41 +1,76 @@
 #!/usr/bin/env bash
+# Launcher table1. Start it from anywhere: bash launchers/table1.sh
 # Table 1: leave-one-out accuracy of LDA, QDA and 1-NN on the wine data.
-#
-#   bash launchers/table1.sh
-#
-# Works with and without rra. Needs `python` of the environment `cpu` on PATH; see
-# environment/cpu/README.md. Leaves metrics.json and accuracy.csv in outputs/table1/.
+# prepare.py comes first: the README of the code has the two commands the other way round.
+# One thread, so that sums are taken in the same order on every machine.
 set -euo pipefail
 
-id=table1
-artifact=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+RRA_OUTPUTS_ROOT=${RRA_OUTPUTS_ROOT:-$root/outputs}
+mkdir -p -- "$RRA_OUTPUTS_ROOT"
+RRA_OUTPUTS_ROOT=$(cd -- "$RRA_OUTPUTS_ROOT" && pwd -P)
+if [ -z "${RRA_OUTPUT_DIR:-}" ]; then
+  RRA_OUTPUT_DIR=$RRA_OUTPUTS_ROOT/table1
+  rm -rf -- "$RRA_OUTPUT_DIR"
+fi
+mkdir -p -- "$RRA_OUTPUT_DIR"
+RRA_OUTPUT_DIR=$(cd -- "$RRA_OUTPUT_DIR" && pwd -P)
+RRA_DATA_DIR=${RRA_DATA_DIR:-$root/data}
+export RRA_OUTPUTS_ROOT RRA_OUTPUT_DIR RRA_DATA_DIR
 
-if ! command -v python >/dev/null; then
-  echo "$id: no python on PATH; make the environment first: environment/cpu/README.md" >&2
+if ! command -v python >/dev/null 2>&1; then
+  printf '%s\n' 'launchers/table1.sh: there is no python on PATH; environment/cpu/README.md says how to set it up' >&2
   exit 69
 fi
 
-: "${RRA_OUTPUTS_ROOT:=$artifact/outputs}"
-: "${RRA_OUTPUT_DIR:=$RRA_OUTPUTS_ROOT/$id}"
-export RRA_OUTPUTS_ROOT RRA_OUTPUT_DIR
-# One thread: the same sums in the same order on every machine.
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-
-# The code writes into its own folder, so it runs in a private copy. Under rra the copy is
-# made already and RRA_CODE_DIR names it.
+work=$(mktemp -d "${TMPDIR:-/tmp}/rra-table1.XXXXXX")
+trap 'chmod -R u+w "$work"; rm -rf -- "$work"' EXIT
+by_hand=
 if [ -z "${RRA_CODE_DIR:-}" ]; then
-  copy=$(mktemp -d)
-  trap 'rm -rf -- "$copy"' EXIT
-  cp -R -- "$artifact/code/." "$copy/"
-  RRA_CODE_DIR=$copy
-  rm -rf -- "$RRA_OUTPUT_DIR"
+  by_hand=yes
+  RRA_CODE_DIR=$work/code
+  mkdir -- "$RRA_CODE_DIR"
+  shopt -s dotglob nullglob
+  for item in "$root"/code/*; do
+    case ${item##*/} in
+      .git) ;;
+      *) cp -RPp -- "$item" "$RRA_CODE_DIR"/ ;;
+    esac
+  done
+  shopt -u dotglob nullglob
 fi
 export RRA_CODE_DIR
-mkdir -p -- "$RRA_OUTPUT_DIR"
 cd -- "$RRA_CODE_DIR"
 
-# In this order: the README of the code lists them the other way round.
-python prepare.py
-python classify.py
+run() {
+  OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python prepare.py
+  OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python classify.py
+}
 
-cp -- results/metrics.json results/accuracy.csv "$RRA_OUTPUT_DIR/"
+# Files of the copy that this run wrote (not those that were there) → places in the outputs.
+take() {
+  find . -type f \( -path "./$1" -o -path "./$1/*" \) -cnewer "$work/started" -print0 |
+    while IFS= read -r -d '' file; do
+      case $file in
+        "./$1") place=$2 ;;
+        "./$1"/*) place=${2%/}/${file#"./$1/"} ;;
+        *) place=${2%/}/${file##*/} ;;
+      esac
+      mkdir -p -- "$(dirname -- "$RRA_OUTPUT_DIR/$place")"
+      mv -f -- "$file" "$RRA_OUTPUT_DIR/$place"
+    done
+}
+collect() {
+  take results/metrics.json metrics.json
+  take results/accuracy.csv accuracy.csv
+}
+
+: >"$work/started"
+# What is written from here on is newer than that mark, also on a coarse clock.
+until : >"$work/now" && [ "$work/now" -nt "$work/started" ]; do sleep 0.01; done
+if [ -n "$by_hand" ]; then
+  run | tee -- "$RRA_OUTPUT_DIR/stdout.txt"
+else
+  run
+fi
+collect
