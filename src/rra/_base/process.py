@@ -107,9 +107,9 @@ def run(
     return Completed(tuple(command), done.returncode, done.stdout, stderr, seconds)
 
 
-def find_tool(name: str) -> Path | None:
-    """Return the path of a program on PATH, or None."""
-    found = shutil.which(name)
+def find_tool(name: str, search: str | None = None) -> Path | None:
+    """Return the path of a program on PATH, or on another search path, or None."""
+    found = shutil.which(name, path=search)
     return Path(found) if found else None
 
 

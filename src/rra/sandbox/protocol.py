@@ -19,7 +19,7 @@ class View:
     Attributes:
         read_only: Files and folders that it may read.
         writable: Folders that it may change.
-        hidden: Files and folders inside the readable ones that look empty.
+        hidden: Folders inside the readable ones that look empty, and files that cannot be read.
         temporary: Folder of its own for temporary files.
         cwd: Working directory.
         env: Its whole environment.
