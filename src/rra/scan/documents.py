@@ -13,7 +13,8 @@ _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 _STARTS = re.compile(
     r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)*(?:(?:time|nohup|sudo)\s+)*"
     r"(?:python[\d.]*|ipython|bash|sh|\./\S+|torchrun|accelerate|deepspeed|mpirun|mpiexec|make|"
-    r"Rscript|julia|jupyter|papermill|snakemake|uv run|poetry run|pipenv run|cat|source|conda|pip3?)"
+    r"Rscript|julia|jupyter|papermill|snakemake|uv run|poetry run|pipenv run|cat|source|"
+    r"conda|pip3?)"
     r"(?:\s|$)"
 )
 _NOT_SHELL = frozenset(

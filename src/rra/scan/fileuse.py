@@ -47,6 +47,28 @@ def file_uses(
     return tuple(reads), tuple(writes)
 
 
+def existence_checks(tree: ast.AST, names: Mapping[str, str]) -> tuple[FileUse, ...]:
+    """Return the files whose existence a module asks for.
+
+    Args:
+        tree: The module.
+        names: Constants of the module that hold paths.
+    """
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        expression: ast.AST | None = None
+        if re.search(r"(?:^|\.)path\.(?:exists|isfile)$", dotted(node.func)) and node.args:
+            expression = node.args[0]
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in {"exists", "is_file"}:
+            expression = node.func.value
+        pattern = path_pattern(expression, names)
+        if pattern is not None:
+            found.append(FileUse(pattern, node.lineno))
+    return tuple(found)
+
+
 def _uses(node: ast.Call) -> Iterator[tuple[ast.AST, bool]]:
     """Yield (path expression, whether it is written) of one call."""
     name = dotted(node.func)

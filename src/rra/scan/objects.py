@@ -72,6 +72,7 @@ class PythonFile:
         arguments: Declared arguments.
         reads: Files that calls read.
         writes: Files that calls write.
+        checks: Files whose existence is asked for.
         strings: String literals that look like paths.
         seeds: Lines where a seed is set.
         printed: String literals inside calls that print or log.
@@ -89,6 +90,7 @@ class PythonFile:
     arguments: tuple[Argument, ...] = ()
     reads: tuple[FileUse, ...] = ()
     writes: tuple[FileUse, ...] = ()
+    checks: tuple[FileUse, ...] = ()
     strings: tuple[TextLiteral, ...] = ()
     seeds: tuple[int, ...] = ()
     printed: tuple[TextLiteral, ...] = ()
@@ -158,6 +160,7 @@ class ResultValue:
         column: Label of its column.
         uncertainty: Text behind ``±``, or empty.
         line: 1-based line in the document.
+        row_name: Header of the column that labels rows, empty where there is none.
     """
 
     text: str
@@ -166,6 +169,7 @@ class ResultValue:
     column: str
     uncertainty: str
     line: int
+    row_name: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from rra.scan.arguments import declared_arguments
 from rra.scan.constants import dotted, module_constants
-from rra.scan.fileuse import file_uses
+from rra.scan.fileuse import existence_checks, file_uses
 from rra.scan.objects import PythonFile, TextLiteral
 
 _SEED = re.compile(
@@ -60,6 +60,7 @@ def read_python(
         arguments=arguments,
         reads=reads,
         writes=writes,
+        checks=existence_checks(tree, names),
         strings=tuple(_path_like_strings(tree)),
         seeds=tuple(sorted(_seed_lines(tree))),
         printed=tuple(literal for call in _printing(tree) for literal in _literals(call)),
@@ -210,9 +211,13 @@ def _literals(call: ast.Call) -> Iterator[TextLiteral]:
             inside.update(id(part) for part in ast.walk(node) if part is not node)
             parts = [_shown(part) for part in node.values]
             yield TextLiteral("".join(parts), node.lineno)
-        elif isinstance(node, ast.Constant) and id(node) not in inside:
-            if isinstance(node.value, str) and node.value.strip():
-                yield TextLiteral(node.value, node.lineno)
+        elif (
+            isinstance(node, ast.Constant)
+            and id(node) not in inside
+            and isinstance(node.value, str)
+            and node.value.strip()
+        ):
+            yield TextLiteral(node.value, node.lineno)
 
 
 def _shown(part: ast.expr) -> str:

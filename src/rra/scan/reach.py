@@ -10,6 +10,8 @@ from rra.scan.objects import PythonFile
 
 _STARTED = re.compile(r"(?<![\w/.-])((?:\./)?[\w./-]+\.(?:py|sh|bash|R|jl|ipynb))\b")
 
+_INLINE_IMPORT = re.compile(r"(?:['\";]\s*|^\s*)(?:import|from)\s+([A-Za-z_][\w.]*)", re.MULTILINE)
+
 
 def local_module(
     name: str, importer: PurePosixPath, files: Collection[PurePosixPath]
@@ -85,7 +87,12 @@ def _next(
             module = local_module(name, path, files)
             if module is not None:
                 yield module
-    for name in _STARTED.findall(shell_texts.get(path, "")):
+    text = shell_texts.get(path, "")
+    for name in _INLINE_IMPORT.findall(text):
+        module = local_module(name, path, files)
+        if module is not None:
+            yield module
+    for name in _STARTED.findall(text):
         for candidate in (PurePosixPath(name), path.parent / name):
             plain = PurePosixPath(*_flatten(candidate))
             if plain in files:

@@ -17,7 +17,7 @@ from rra.scan import dataflow, facts
 from rra.scan.commands import Places, read_commands
 from rra.scan.documents import DocumentLine, markdown_lines, rst_lines, shell_lines
 from rra.scan.inventory import MAX_FILES, take_inventory
-from rra.scan.objects import Command, EntryPoint, OrderIssue, PythonFile, ResultsTable, Scan
+from rra.scan.objects import Command, EntryPoint, OrderIssue, Output, PythonFile, ResultsTable, Scan
 from rra.scan.python import read_constants, read_python
 from rra.scan.reach import files_behind, local_module
 from rra.scan.results import document_results
@@ -67,6 +67,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     order = _order_issues(commands, entry_points, behind, python_files)
     paths = facts.absolute_paths(python_files, shell_texts)
     problems += _order_problems(order)
+    problems += _skip_problems(python_files, outputs)
     problems += [
         _warning(
             f"path of another machine: {found.text}", found.path, found.line, "scan/absolute-path"
@@ -303,6 +304,25 @@ def _order_problems(issues: tuple[OrderIssue, ...]) -> Iterator[Problem]:
                 "but the documents give them in the other order"
             )
             yield _warning(message, issue.then, clause="scan/order")
+
+
+def _skip_problems(
+    python_files: Mapping[PurePosixPath, PythonFile], outputs: Iterable[Output]
+) -> Iterator[Problem]:
+    """Report scripts that look for a committed file which they also write: a silent skip."""
+    for output in outputs:
+        checks = python_files[output.writer].checks if output.writer in python_files else ()
+        for check in checks:
+            if (
+                output.committed
+                and check.pattern.rpartition("/")[2] == (output.pattern.rpartition("/")[2])
+            ):
+                message = (
+                    f"looks whether {output.pattern} exists, which is committed and written here: "
+                    "it may skip its work"
+                )
+                yield _warning(message, output.writer, check.line, "scan/skips-when-present")
+                break
 
 
 def _results(

@@ -92,11 +92,12 @@ def _heading_above(headings: list[tuple[int, str]], line: int) -> str:
 def _values(table: Table) -> list[ResultValue]:
     values = []
     labels = _label_columns(table)
+    named = [table.header[index] for index in labels]
     for row in table.rows:
         label = " ".join(row[index].text for index in labels if row[index].text)
         for index, (name, cell) in enumerate(zip(table.header, row, strict=True)):
             if cell.number is not None and index not in labels:
-                values.append(_value(cell, label, name))
+                values.append(_value(cell, label, name, " ".join(named)))
     return values
 
 
@@ -115,10 +116,10 @@ def _label_columns(table: Table) -> list[int]:
     return labels
 
 
-def _value(cell: Cell, row: str, column: str) -> ResultValue:
+def _value(cell: Cell, row: str, column: str, row_name: str) -> ResultValue:
     assert cell.number is not None  # noqa: S101 - the caller looked
     spread = cell.uncertainty.text if cell.uncertainty else ""
-    return ResultValue(cell.number.text, cell.unit, row, column, spread, cell.line)
+    return ResultValue(cell.number.text, cell.unit, row, column, spread, cell.line, row_name)
 
 
 def _is_results(table: ResultsTable) -> bool:

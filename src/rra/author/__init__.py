@@ -1,0 +1,23 @@
+"""What authors write, drafted for them: manifest, launchers, guide, handoff."""
+
+from __future__ import annotations
+
+from rra.author.apply import apply_init
+from rra.author.guide import GuideResult, expected_guide, render_guide
+from rra.author.init import plan_init
+from rra.author.launchers import ParameterWord, Step, compile_launcher
+from rra.author.plan import InitPlan, PlannedFile, Replacement
+
+__all__ = [
+    "GuideResult",
+    "InitPlan",
+    "ParameterWord",
+    "PlannedFile",
+    "Replacement",
+    "Step",
+    "apply_init",
+    "compile_launcher",
+    "expected_guide",
+    "plan_init",
+    "render_guide",
+]

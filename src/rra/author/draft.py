@@ -1,0 +1,191 @@
+"""The whole draft of an artifact, before it is written down."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from pathlib import PurePosixPath
+
+from rra.author.draft_launchers import DraftLauncher, draft_launchers
+from rra.author.draft_outcomes import DraftExperiment, draft_experiments
+from rra.author.names import slug, unique
+from rra.author.source import SourceState
+from rra.environment import Detected, detect_requirements, suggest_as_of
+from rra.environment.interpreter import has_interpreter
+from rra.scan import DataFile, Scan
+
+ENVIRONMENT = "cpu"
+"""Id of the drafted environment."""
+
+_OLDEST = (3, 8)
+
+
+@dataclasses.dataclass(frozen=True)
+class DraftData:
+    """A file or folder of input data.
+
+    Attributes:
+        id: Its id.
+        path: Place in the repository.
+        readers: Scripts that read it.
+        size: Bytes.
+    """
+
+    id: str
+    path: str
+    readers: tuple[PurePosixPath, ...]
+    size: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    """Everything that the drafted files say.
+
+    Attributes:
+        name: Id of the artifact.
+        title: Title of the repository, if its README has one.
+        nested: Whether the code will lie in ``code/``.
+        scan: What the scan found.
+        launchers: The runs.
+        experiments: The reported results.
+        data: Input data.
+        python: Version of Python.
+        python_why: Why that version.
+        detected: Which packages are needed, and how that is known.
+        requirements: Requirements that the manifest has to state; empty when files do.
+        as_of: Suggested date of resolution and why.
+        source: The upstream tree.
+        exclude: Patterns of files that are not code.
+        notes: What the author should know.
+    """
+
+    name: str
+    title: str
+    nested: bool
+    scan: Scan
+    launchers: tuple[DraftLauncher, ...]
+    experiments: tuple[DraftExperiment, ...]
+    data: tuple[DraftData, ...]
+    python: str
+    python_why: str
+    detected: Detected
+    requirements: tuple[str, ...]
+    as_of: tuple[str, str]
+    source: SourceState | None
+    exclude: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def code_root(self) -> str:
+        """``code``, or ``.`` in place."""
+        return "code" if self.nested else "."
+
+    def path(self, inside: PurePosixPath | str) -> str:
+        """Return the place in the artifact of a file of the repository."""
+        return f"code/{inside}" if self.nested else str(inside)
+
+    def inputs(self, launcher: DraftLauncher) -> list[str]:
+        """Return the ids of the data that a launcher reads."""
+        behind = set(launcher.behind)
+        return [item.id for item in self.data if behind & set(item.readers)]
+
+
+def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
+    """Decide what the draft says, from a scan.
+
+    Args:
+        scan: The scan of the repository.
+        name: Id of the artifact.
+        nested: Whether the code will lie in ``code/``.
+    """
+    launchers, notes = draft_launchers(scan)
+    experiments, more = draft_experiments(scan, launchers)
+    detected = detect_requirements(scan.root, scan.imports)
+    python, why = _python(detected, scan)
+    extra = sorted({package for launcher in launchers for package in launcher.packages})
+    known = {_distribution(text) for text in detected.requirements}
+    extra = [package for package in extra if package not in known]
+    requirements = (*detected.requirements, *extra) if extra else ()
+    notes += more
+    notes += [str(problem) for problem in (*scan.problems, *detected.findings)]
+    if not scan.manifests:
+        notes.append(f"no file names the packages that are needed: {detected.why}")
+    if scan.licence is None:
+        notes.append("there is no licence file: nobody may reuse the code until there is one")
+    data = _data(scan.data_files, set(scan.files))
+    if data and not nested:
+        listed = ", ".join(item.path for item in data)
+        notes.append(f"declared as input data where it stands: {listed}")
+    return Draft(
+        name=name,
+        title=_title(scan),
+        nested=nested,
+        scan=scan,
+        launchers=tuple(launchers),
+        experiments=tuple(experiments),
+        data=data,
+        python=python,
+        python_why=why,
+        detected=detected,
+        requirements=requirements,
+        as_of=suggest_as_of(scan.root),
+        source=None,
+        exclude=(),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _distribution(requirement: str) -> str:
+    found = re.match(r"[A-Za-z0-9._-]+", requirement)
+    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+
+
+def _python(detected: Detected, scan: Scan) -> tuple[str, str]:
+    """Choose the Python version: what the repository asks for, if it can be had."""
+    running = f"{sys.version_info.major}.{sys.version_info.minor}"
+    asked = detected.python or next((h.text for h in scan.python if h.exact), None)
+    remarks = "; ".join(f"{hint.source} says {hint.text}" for hint in scan.python[:3])
+    if asked is None:
+        return running, f"the one that rra runs on{f' ({remarks})' if remarks else ''}"
+    minor = ".".join(asked.split(".")[:2])
+    parts = tuple(int(part) for part in minor.split(".") if part.isdigit())
+    if minor == running or (parts >= _OLDEST and has_interpreter(minor)):
+        return minor, remarks or "asked for by the repository"
+    return running, f"the one that rra runs on: {asked} is asked for and not installed here"
+
+
+def _title(scan: Scan) -> str:
+    from rra.scan.text import read_text
+
+    for path in scan.files:
+        if len(path.parts) == 1 and path.name.lower().startswith("readme"):
+            text = read_text(scan.root / path) or ""
+            found = re.search(r"^#\s+(.+?)\s*#*$", text, re.MULTILINE)
+            found = found or re.search(r"^(\S.*)\n[=~-]{3,}\s*$", text, re.MULTILINE)
+            if found:
+                plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|[*_`]+", r"\1", found[1])
+                return " ".join(plain.split())[:200]
+    return ""
+
+
+def _data(files: tuple[DataFile, ...], everything: set[PurePosixPath]) -> tuple[DraftData, ...]:
+    """Declare each file, or the folder where many lie and nothing else does."""
+    folders: dict[PurePosixPath, list[DataFile]] = {}
+    for file in files:
+        folders.setdefault(file.path.parent, []).append(file)
+    items: dict[str, DraftData] = {}
+
+    def add(path: PurePosixPath, group: list[DataFile]) -> None:
+        readers = tuple(dict.fromkeys(reader for file in group for reader in file.readers))
+        name = unique(slug(str(path), otherwise="data"), items)
+        items[name] = DraftData(name, str(path), readers, sum(file.size for file in group))
+
+    for folder, group in folders.items():
+        inside = {path for path in everything if path.is_relative_to(folder)}
+        if folder.parts and len(group) > 5 and inside == {file.path for file in group}:
+            add(folder, group)
+        else:
+            for file in group:
+                add(file.path, [file])
+    return tuple(items.values())

@@ -1,0 +1,277 @@
+"""Planning an artifact: everything that `init` will write is made in memory first."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePosixPath
+
+from rra._base.files import walk_files
+from rra._base.yaml import parse_yaml
+from rra.artifact import layout
+from rra.artifact.inventory import code_files
+from rra.author import guide_text as texts
+from rra.author.apply import resumed_plan
+from rra.author.draft import ENVIRONMENT, Draft, make_draft
+from rra.author.guide import fill_tables
+from rra.author.guide_tables import GuideFacts, render_tables
+from rra.author.launchers import compile_launcher
+from rra.author.manifest_text import manifest_text
+from rra.author.names import slug
+from rra.author.plan import InitPlan, PlannedFile, Replacement
+from rra.author.source import ignored_files, is_git_root, read_source
+from rra.author.templates import render_template
+from rra.errors import InternalError, UsageError
+from rra.model import Manifest, RepairsDocument, SettingsDocument
+from rra.scan import scan_repository
+from rra.schema import check_document
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_NESTED_HINT = (
+    "put the repository into code/ instead, beside the artifact's files: rra init --nested"
+)
+Files = dict[PurePosixPath, PlannedFile]
+
+
+def plan_init(
+    root: Path,
+    *,
+    nested: bool = False,
+    template: str | None = None,
+    name: str | None = None,
+    answers: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> InitPlan:
+    """Work out what `init` will write into a directory; nothing is written.
+
+    Args:
+        root: The repository, or the directory of a new artifact when a template is given.
+        nested: Move the repository into ``code/``.
+        template: Name of a shipped template, or the path of a cookiecutter template.
+        name: Id of the artifact; by default made from the directory's name.
+        answers: Values of the template's variables, taken literally.
+        overwrite: Consent to replace files that are there and differ; the plan shows how.
+        progress: Called with one line of text per step.
+
+    Raises:
+        UsageError: There is no such directory, a name is not an id, or files are in the way.
+        FormatError: The template is not one.
+    """
+    if name is not None and not _ID.fullmatch(name):
+        message = f"{name!r} is not an id: lower-case letters, digits and hyphens, at most 63"
+        raise UsageError(message, hint=f"for example: {slug(name, otherwise='artifact')}")
+    if template is None and not root.is_dir():
+        raise UsageError(f"no such directory: {root}", hint="give the repository's directory")
+    resumed = resumed_plan(root)
+    if resumed is not None:
+        return resumed
+    identity = name or slug(root.resolve().name, otherwise="artifact")
+    if (root / layout.MANIFEST).exists() and not overwrite:
+        note = f"{root} is an artifact already; nothing to do"
+        return InitPlan(root, identity, {}, notes=(note,), exists=True)
+    if template is not None:
+        files, notes = render_template(template, identity, answers or {})
+        return _finish(root, identity, files, notes, overwrite=overwrite)
+    again = (root / layout.MANIFEST).exists()
+    place = root / "code" if nested and again else root
+    scan = scan_repository(place, progress=progress)
+    draft = make_draft(scan, name=identity, nested=nested)
+    if not nested and not again:
+        _refuse_collisions(root)
+    draft = _with_source(root if not again or not nested else place, draft)
+    files = _files(draft)
+    moves = _moves(root) if nested and not again else ()
+    return _finish(root, identity, files, draft.notes, moves=moves, overwrite=overwrite)
+
+
+def _refuse_collisions(root: Path) -> None:
+    """Refuse an in-place draft where the repository has what the artifact would own."""
+    folders = [f"{name}/" for name in layout.OWNED_DIRS if _holds_files(root / name)]
+    files = [name for name in layout.OWNED_FILES if (root / name).exists()]
+    if folders or files:
+        names = ", ".join([*folders, *files])
+        message = f"the repository has its own {names}, which would belong to the artifact"
+        raise UsageError(message, hint=_NESTED_HINT)
+
+
+def _holds_files(folder: Path) -> bool:
+    if folder.is_dir() and not folder.is_symlink():
+        return any(True for _ in walk_files(folder))
+    return folder.exists() or folder.is_symlink()
+
+
+def _with_source(root: Path, draft: Draft) -> Draft:
+    """Add the source tree, and exclude what git ignores from the code."""
+    declared = [PurePosixPath(item.path) for item in draft.data]
+    ignored = [
+        path
+        for path in ignored_files(root)
+        if not _is_skipped(PurePosixPath(path))
+        and not any(d == PurePosixPath(path) for d in (() if draft.nested else declared))
+    ]
+    draft = dataclasses.replace(draft, exclude=tuple(_literal_pattern(path) for path in ignored))
+    if draft.nested:
+        files = [
+            path
+            for path in walk_files(root)
+            if path.parts[0] != ".git"
+            and not _is_skipped(path)
+            and not any(path.is_relative_to(PurePosixPath(folder)) for folder in ignored)
+        ]
+    else:
+        files = list(code_files(root, _manifest(manifest_text(draft))))
+    source = read_source(root, files)
+    notes = draft.notes + source.notes
+    if source.patch:
+        count = len(source.changed)
+        notes += (f"{count} files differ from the last commit: see repair {texts.UNCOMMITTED}",)
+    return dataclasses.replace(draft, source=source, notes=notes)
+
+
+def _is_skipped(path: PurePosixPath) -> bool:
+    parts = path.parts[:-1] if path.suffix else path.parts
+    return path.suffix == ".pyc" or any(part in layout.SKIPPED_DIRS for part in parts)
+
+
+def _literal_pattern(path: str) -> str:
+    """Write a path as a pattern that matches only it."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _manifest(text: str) -> Manifest:
+    """Read a drafted manifest back; a fault in it is ours."""
+    document = parse_yaml(text, source=layout.MANIFEST)
+    faults = [p for p in check_document(document, "manifest") if p.severity == "error"]
+    if faults:
+        message = f"the drafted manifest breaks the format: {faults[0]}"
+        raise InternalError(message, problems=tuple(faults), hint="please report this repository")
+    return Manifest.model_validate(document.data)
+
+
+def _files(draft: Draft) -> Files:
+    """Return every file of a draft."""
+    text = manifest_text(draft)
+    settings, repairs = texts.settings_text(draft), texts.repairs_text(draft)
+    facts = GuideFacts(
+        _manifest(text),
+        SettingsDocument.model_validate(parse_yaml(settings, source=layout.SETTINGS).data).root,
+        RepairsDocument.model_validate(
+            parse_yaml(repairs, source=layout.REPAIRS).data or {}
+        ).ordered(),
+    )
+    guide, _, _ = fill_tables(texts.guide_text(draft), render_tables(facts))
+    contents = {
+        layout.GUIDE: guide,
+        layout.SETTINGS: settings,
+        layout.REPAIRS: repairs,
+        **texts.handoff_files(draft),
+        layout.MANIFEST: text,
+    }
+    files = {
+        PurePosixPath(path): PlannedFile(content.encode()) for path, content in contents.items()
+    }
+    files.update(_launcher_files(draft))
+    if draft.source is not None and draft.source.patch:
+        place = PurePosixPath(layout.PATCHES_DIR) / f"{texts.UNCOMMITTED}.patch"
+        files[place] = PlannedFile(draft.source.patch)
+    if draft.nested:
+        files[PurePosixPath("README.md")] = PlannedFile(texts.readme_text(draft).encode())
+        licence = draft.scan.licence
+        if licence is not None and licence.path.name != "pyproject.toml":
+            data = (draft.scan.root / licence.path).read_bytes()
+            files[PurePosixPath("LICENSE")] = PlannedFile(data)
+    return files
+
+
+def _launcher_files(draft: Draft) -> Files:
+    return {
+        PurePosixPath(layout.LAUNCHERS_DIR) / f"{launcher.id}.sh": PlannedFile(
+            compile_launcher(
+                launcher.id,
+                launcher.steps,
+                environment=ENVIRONMENT,
+                code_root=draft.code_root,
+                collect=dict(launcher.collect),
+                parameters={p.name: str(p.default) for p in launcher.parameters},
+                comments=[f"{launcher.origin}: {launcher.text}"] if launcher.text else [],
+            ).encode(),
+            0o755,
+        )
+        for launcher in draft.launchers
+    }
+
+
+def _moves(root: Path) -> tuple[tuple[PurePosixPath, PurePosixPath], ...]:
+    """Move every entry of the repository but git's own folder into ``code/``."""
+    if (root / ".gitmodules").exists() and is_git_root(root):
+        message = "the repository has git submodules, which git itself must move"
+        raise UsageError(message, hint="make code/ yourself with git mv, then: rra init .")
+    names = sorted(path.name for path in root.iterdir())
+    return tuple(
+        (PurePosixPath(name), PurePosixPath("code") / name)
+        for name in names
+        if name != ".git" and not name.startswith(".rra-staging-")
+    )
+
+
+def _finish(
+    root: Path,
+    identity: str,
+    files: Files,
+    notes: tuple[str, ...],
+    *,
+    moves: tuple[tuple[PurePosixPath, PurePosixPath], ...] = (),
+    overwrite: bool,
+) -> InitPlan:
+    """Compare the files with what is there; refuse what would be overwritten without consent."""
+    moved = {source for source, _ in moves}
+    wanted: Files = {}
+    replacements = []
+    for path, planned in files.items():
+        there = root / path
+        if PurePosixPath(path.parts[0]) in moved or not (there.exists() or there.is_symlink()):
+            wanted[path] = planned
+        elif there.is_symlink() or not there.is_file():
+            replacements.append(Replacement(path, "is not a plain file"))
+        elif there.read_bytes() != planned.data:
+            wanted[path] = planned
+            replacements.append(Replacement(path, _diff(there, path, planned)))
+    if replacements and not overwrite:
+        names = ", ".join(str(replacement.path) for replacement in replacements)
+        message = f"these files are there and differ from what init would write: {names}"
+        hint = "move them away, or consent to their replacement with --force"
+        raise UsageError(message, hint=hint)
+    blocked = [r for r in replacements if r.path not in wanted]
+    if blocked:
+        message = f"not a plain file: {', '.join(str(r.path) for r in blocked)}"
+        raise UsageError(message, hint="move it away and run again")
+    more = ("add outputs/ to .gitignore: it holds what runs leave",) if is_git_root(root) else ()
+    return InitPlan(
+        root=root,
+        name=identity,
+        files=wanted,
+        moves=moves,
+        replacements=tuple(replacements),
+        blanks=tuple(_blanks(files)),
+        notes=(*notes, *more),
+    )
+
+
+def _diff(there: Path, path: PurePosixPath, planned: PlannedFile) -> str:
+    old = there.read_bytes().decode("utf-8", "replace").splitlines(keepends=True)
+    new = planned.data.decode("utf-8", "replace").splitlines(keepends=True)
+    return "".join(difflib.unified_diff(old, new, f"{path} (there)", f"{path} (init)"))
+
+
+def _blanks(files: Files) -> list[tuple[PurePosixPath, int, str]]:
+    pattern = re.compile(re.escape(layout.BLANK_MARK) + r":?\s*([^⟧\n]*)")
+    return [
+        (path, number, found[1].strip())
+        for path, planned in sorted(files.items())
+        if path.suffix in {".md", ".yaml"}
+        for number, line in enumerate(planned.data.decode("utf-8", "replace").split("\n"), start=1)
+        for found in pattern.finditer(line)
+    ]

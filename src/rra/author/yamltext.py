@@ -1,0 +1,43 @@
+"""Writing YAML by hand, so that a draft can carry comments where an author needs them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_UNPRINTABLE = re.compile("[\x7f-\x84\x86-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+def scalar(value: str | float | bool | None) -> str:  # noqa: FBT001 - it is the value
+    """Write a value so that YAML reads exactly that value and type.
+
+    Texts that look like a path or a word stay plain; those with a backslash are put between
+    single quotes, where a regular expression is still readable.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    if "\\" in value and value.isprintable() and not _UNPRINTABLE.search(value):
+        return "'" + value.replace("'", "''") + "'"
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def comment(text: str, indent: int = 0) -> str:
+    """Write a line of comment, whatever the text holds."""
+    plain = " ".join(text.split())
+    plain = "".join(c if c.isprintable() else "?" for c in plain)
+    return f"{' ' * indent}# {plain}\n"
+
+
+def flow_list(values: list[str]) -> str:
+    """Write a list of texts in one line."""
+    return "[" + ", ".join(scalar(value) for value in values) + "]"
+
+
+def flow_map(values: dict[str, str]) -> str:
+    """Write a map of texts in one line."""
+    return "{" + ", ".join(f"{scalar(k)}: {scalar(v)}" for k, v in values.items()) + "}"
