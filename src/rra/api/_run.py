@@ -180,32 +180,26 @@ def _split_parameters(
 
 def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[ObtainedValue]:
     """Select every outcome of the launchers that ran."""
-    from rra.values import convert, select
+    from rra.values import select_outcome
 
     found = []
     for name, outcome in artifact.manifest.outcomes().items():
         launcher = outcome.selector.launcher
         if launcher not in order:
             continue
-        reported = outcome.reported
-        text = reported if isinstance(reported, str) else " ".join(reported)
         value = place = error = None
         if launcher in failed:
             error = f"{launcher} did not succeed"
         else:
             try:
-                selected = select(
-                    artifact.root / layout.OUTPUTS_DIR / launcher, outcome.selector, outcome.type
-                )
-                value, place = selected.text, selected.place
-                if outcome.type == "number":
-                    value = str(convert(selected.value, outcome.selector.unit, outcome.unit))
+                selected = select_outcome([artifact.root / layout.OUTPUTS_DIR / launcher], outcome)
+                value, place = _text(selected.value), selected.parts[0].place
             except SelectError as fault:
                 error = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
         found.append(
             ObtainedValue(
                 outcome=name,
-                reported=text,
+                reported=_text(outcome.reported),
                 unit=outcome.unit,
                 value=value,
                 place=place,
@@ -213,6 +207,11 @@ def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[
             )
         )
     return found
+
+
+def _text(value: object) -> str:
+    """Write a value of any outcome type in one line."""
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _skipped(artifact: Artifact, order: Sequence[str], runs: list[LauncherRun]) -> list[Problem]:

@@ -7,10 +7,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal, InvalidOperation
 
 from rra.cli.verb import safe
 
 _MIN_WIDTH = 100
+_DIGITS = 8
 _STYLES = {
     "reproduced": "green",
     "supported": "green",
@@ -47,6 +49,20 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _style(cell: str) -> str:
     words = cell.lower().replace("(", " ").split()
     return _STYLES.get(words[0], "") if words else ""
+
+
+def number(text: str | None) -> str:
+    """Return a number in at most eight significant digits; other text as it is, None as –."""
+    if text is None:
+        return "–"
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return text
+    if not value.is_finite() or value == value.to_integral_value():
+        return text
+    rounded = Context(prec=_DIGITS).plus(value).normalize()
+    return f"{rounded:f}" if -6 < rounded.adjusted() < 16 else str(rounded)
 
 
 def next_step(command: str) -> str:

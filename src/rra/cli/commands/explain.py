@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @json_option
 def command(topic: str | None, as_json: bool) -> None:
     """Explain a rule, a verdict, a level or an error; without TOPIC, list them."""
-    answer("explain", lambda progress: api.explain(topic), _render, as_json=as_json)
+    answer(
+        "explain", lambda progress: api.explain(topic, progress=progress), _render, as_json=as_json
+    )
 
 
 def _render(result: Explanation) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step, table
+from rra.cli.text import next_step, number, table
 from rra.cli.verb import VerbCommand, answer, json_option
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _render(result: RunSetResult) -> str:
                     (
                         value.outcome,
                         value.reported,
-                        value.value if value.value is not None else f"error: {value.error}",
+                        f"error: {value.error}" if value.error else number(value.value),
                         value.place or "",
                     )
                     for value in result.values

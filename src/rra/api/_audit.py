@@ -1,0 +1,79 @@
+"""``rra audit``: trace every reported value, and ask whether it was made at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rra._base.files import atomic_write
+from rra.api import _ledger
+from rra.api._result import Progress, VerbResult, silent
+from rra.artifact import load_artifact
+from rra.audit import AuditResult
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AuditReport(VerbResult):
+    """The audit, and the file that keeps it."""
+
+    root: Path
+    audit: AuditResult
+    file: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {
+            "artifact": str(self.root),
+            "file": str(self.file),
+            "audit": self.audit.to_json(),
+        }
+
+
+def audit(
+    path: Path,
+    *,
+    outcomes: Sequence[str] = (),
+    rerun: bool = True,
+    accept_documented: bool = False,
+    sandbox: str | None = None,
+    progress: Progress = silent,
+) -> AuditReport:
+    """Give every reported value a verdict with its trace.
+
+    Args:
+        path: Directory of the artifact; it is only read.
+        outcomes: Names of outcomes; all by default.
+        rerun: Run the launchers in a temporary place and probe for copied numbers.
+        accept_documented: Accept values that deviate exactly as the artifact documents.
+        sandbox: ``bwrap`` or ``none``; the best that works by default.
+        progress: Called with one line for each step.
+
+    Raises:
+        UsageError: An outcome that is asked for does not exist.
+    """
+    from rra.audit import Options, audit_artifact
+    from rra.sandbox import best_sandbox
+
+    artifact = load_artifact(path)
+    nonce = secrets.token_hex(16)
+    options = Options(
+        rerun=rerun,
+        outcomes=[artifact.outcome(name)[0] for name in outcomes] or None,
+        sandbox=best_sandbox(sandbox),
+        nonce=nonce,
+        progress=progress,
+    )
+    found = audit_artifact(artifact, options)
+    file = _ledger.folder_for(_ledger.AUDITS, found.core, nonce) / _ledger.AUDIT
+    atomic_write(file, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
+    return AuditReport(
+        root=artifact.root,
+        audit=found,
+        file=file,
+        exit_code=0 if found.ok(accept_documented=accept_documented) else 1,
+        problems=artifact.warnings,
+    )

@@ -1,0 +1,167 @@
+"""``rra next``: what stands between an artifact and its next level."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from rra.api import _ledger
+from rra.api._result import Progress, VerbResult, silent
+from rra.artifact import Artifact, layout, load_artifact
+from rra.errors import CorruptError
+
+_SHOWN = 8
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing to do.
+
+    Attributes:
+        what: What is missing or wrong.
+        command: What to type, or what to edit.
+        minutes: Expected machine time; None when nothing of the kind ran yet.
+    """
+
+    what: str
+    command: str
+    minutes: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NextResult(VerbResult):
+    """The level that the newest verification earned, and the steps to the next one.
+
+    Attributes:
+        level: ``none``, or L0 to L3.
+        next_level: The level that the steps lead to; None at L3.
+        steps: In the order in which to take them.
+        basis: What the answer rests on.
+    """
+
+    level: str
+    next_level: str | None
+    steps: tuple[Step, ...]
+    basis: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {
+            "level": self.level,
+            "next_level": self.next_level,
+            "basis": self.basis,
+            "steps": [dataclasses.asdict(step) for step in self.steps],
+        }
+
+
+def next(path: Path, *, progress: Progress = silent) -> NextResult:  # noqa: A001 - the verb's name
+    """Say what stands between an artifact and its next level; nothing is run.
+
+    Levels above L0 come from the newest verification of the artifact exactly as it is now.
+
+    Args:
+        path: Directory of the artifact.
+        progress: Called with one line for each step.
+    """
+    from rra.bundle import core_digest
+    from rra.lint import Severity, lint_artifact
+
+    artifact = load_artifact(path)
+    progress("checking the artifact against the rules")
+    errors = [f for f in lint_artifact(path).findings if f.severity is Severity.ERROR]
+    steps = _unlocked(artifact)
+    steps += [
+        Step(what=f"{e.place}: {e.message}", command=e.hint or f"rra explain {e.rule}")
+        for e in errors
+        if not (steps and e.rule == "RRA201")
+    ]
+    found = _ledger.newest(_ledger.VERIFICATIONS, core_digest(artifact), _ledger.REPRODUCTION)
+    if steps:
+        basis = "the rules: level L0 asks for no errors"
+        return _result(artifact, "none", steps, basis)
+    if found is None:
+        steps = [*_unrun(artifact), _verify_step(artifact)]
+        return _result(artifact, "L0", steps, "no verification of the artifact as it is now")
+    file, document = found
+    level = str(document["level"])
+    basis = f"the verification {document['plan']['nonce']} ({file})"
+    if level == "none":
+        steps = [_verify_step(artifact)]
+        return _result(artifact, "L0", steps, "the rules hold since; verify again")
+    if level != "L3":
+        steps = [
+            Step(what=reason, command="mend it, then: rra verify", minutes=_minutes(artifact))
+            for reason in document.get("level_reasons", [])
+        ]
+    return _result(artifact, level, steps, basis)
+
+
+def _result(artifact: Artifact, level: str, steps: list[Step], basis: str) -> NextResult:
+    following = {"none": "L0", "L0": "L1", "L1": "L2", "L2": "L3"}.get(level)
+    shown = steps[:_SHOWN]
+    if len(steps) > len(shown):
+        more = f"and {len(steps) - len(shown)} more"
+        shown.append(Step(what=more, command="rra lint shows them all"))
+    return NextResult(
+        level=level,
+        next_level=following,
+        steps=tuple(shown),
+        basis=basis,
+        problems=artifact.warnings,
+    )
+
+
+def _unlocked(artifact: Artifact) -> list[Step]:
+    return [
+        Step(what=f"environment {name} is not locked", command=f"rra lock --environment {name}")
+        for name, environment in artifact.manifest.environments.items()
+        if not (environment.lock and artifact.path(environment.lock).is_file())
+    ]
+
+
+def _unrun(artifact: Artifact) -> list[Step]:
+    """Return a step for each launcher without a successful record."""
+    return [
+        Step(
+            what=f"launcher {name} has no successful record",
+            command=f"rra run {name}",
+            minutes=_launcher_minutes(artifact, name),
+        )
+        for name in artifact.manifest.launchers
+        if _seconds_recorded(artifact, name) is None
+    ]
+
+
+def _verify_step(artifact: Artifact) -> Step:
+    return Step(
+        what="levels above L0 are earned only by a verification",
+        command="rra verify",
+        minutes=_minutes(artifact),
+    )
+
+
+def _minutes(artifact: Artifact) -> float | None:
+    """Return the minutes that all launchers together are known to take."""
+    known = [_launcher_minutes(artifact, name) for name in artifact.manifest.launchers]
+    if any(minutes is None for minutes in known):
+        return None
+    return round(sum(minutes or 0.0 for minutes in known), 2)
+
+
+def _launcher_minutes(artifact: Artifact, name: str) -> float | None:
+    seconds = _seconds_recorded(artifact, name)
+    hint = artifact.manifest.launchers[name].hint
+    if seconds is None and hint is not None:
+        seconds = hint.wall
+    return None if seconds is None else round(seconds / 60, 2)
+
+
+def _seconds_recorded(artifact: Artifact, name: str) -> float | None:
+    from rra.evidence import EvidenceStore
+
+    try:
+        stored = EvidenceStore(artifact.root / layout.EVIDENCE_DIR).latest(name)
+    except CorruptError:
+        return None
+    return stored.record.resources.wall if stored else None

@@ -1,0 +1,88 @@
+"""``rra trace``: which file, run and script a number comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from rra.api._result import Progress, VerbResult, silent
+from rra.artifact import Artifact, load_artifact
+from rra.audit import Trace, trace_value
+from rra.errors import SelectError, UsageError
+from rra.model import Outcome
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TraceResult(VerbResult):
+    """The traces that the question leads to; the answer is yes when each reaches a record."""
+
+    asked: str
+    traces: tuple[Trace, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {"asked": self.asked, "traces": [trace.to_json() for trace in self.traces]}
+
+
+def trace(path: Path, what: str, *, progress: Progress = silent) -> TraceResult:
+    """Follow a reported or obtained number, or an outcome, back to what made it.
+
+    Args:
+        path: Directory of the artifact.
+        what: A number as the paper or an output has it, or the name of an outcome.
+        progress: Called with one line for each step.
+
+    Raises:
+        UsageError: Nothing in the artifact is called so or has that value.
+    """
+    artifact = load_artifact(path)
+    progress(f"looking for {what}")
+    names = _named(artifact, what) or _valued(artifact, what)
+    if not names:
+        claims = ", ".join(f"{n} ({_text(o)})" for n, o in artifact.manifest.outcomes().items())
+        message = f"no outcome is called {what}, and none has that value"
+        raise UsageError(message, hint=f"outcomes: {claims}")
+    traces = tuple(trace_value(artifact, name) for name in names)
+    reached = all(found.record is not None for found in traces)
+    return TraceResult(
+        asked=what, traces=traces, exit_code=0 if reached else 1, problems=artifact.warnings
+    )
+
+
+def _named(artifact: Artifact, what: str) -> list[str]:
+    """Return the outcomes that a name stands for; an ambiguous name stands for all of them."""
+    return [
+        name for name in artifact.manifest.outcomes() if what == name or what in name.split("/")
+    ]
+
+
+def _valued(artifact: Artifact, what: str) -> list[str]:
+    """Return the outcomes that report a value, or whose evidence gives it."""
+    from rra.values.numbers import ReportedNumber, parse_value, rounds_to
+
+    outcomes = artifact.manifest.outcomes()
+    exact = [name for name, outcome in outcomes.items() if _text(outcome) == what.strip(" %")]
+    if exact:
+        return exact
+    try:
+        wanted = ReportedNumber.parse(what.strip(" %"))
+    except SelectError:
+        return []
+    found = []
+    for name, outcome in outcomes.items():
+        candidates: list[Decimal] = []
+        for text in (_text(outcome), trace_value(artifact, name).value):
+            try:
+                candidates.append(parse_value(text or ""))
+            except SelectError:
+                continue
+        if any(rounds_to(value * scale, wanted) for value in candidates for scale in (1, 100)):
+            found.append(name)
+    return found
+
+
+def _text(outcome: Outcome) -> str:
+    reported = outcome.reported
+    return reported if isinstance(reported, str) else " ".join(reported)

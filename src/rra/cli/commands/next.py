@@ -1,0 +1,41 @@
+"""``rra next``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rra.api._next import NextResult
+
+
+@click.command("next", cls=VerbCommand, examples=("rra next", "rra next . --json"))
+@artifact_argument
+@json_option
+def command(artifact: Path, as_json: bool) -> None:
+    """Say what stands between this artifact and its next level, with minutes.
+
+    Nothing is run. Levels above L0 come from the newest verification of the artifact exactly
+    as it is now.
+    """
+    answer("next", lambda progress: api.next(artifact, progress=progress), _render, as_json=as_json)
+
+
+def _render(result: NextResult) -> str:
+    lines = [f"level {result.level}, by {result.basis}"]
+    if result.next_level is None:
+        lines.append("nothing is left that this machine can do: L4 takes somebody independent")
+        lines.append("next: let somebody else run rra verify")
+        return "\n".join(lines)
+    lines.append(f"to reach {result.next_level}:")
+    for number, step in enumerate(result.steps, 1):
+        minutes = "" if step.minutes is None else f"  (about {step.minutes:g} min)"
+        lines += [f"{number:3}. {safe(step.what)}", f"     {safe(step.command)}{minutes}"]
+    lines.append(f"next: {result.steps[0].command}" if result.steps else "next: rra verify")
+    return "\n".join(lines)

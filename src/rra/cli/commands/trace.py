@@ -1,0 +1,69 @@
+"""``rra trace``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step
+from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+
+if TYPE_CHECKING:
+    from rra.api._trace import TraceResult
+    from rra.audit import Trace
+
+_READ_SHOWN = 6
+
+
+@click.command(
+    "trace", cls=VerbCommand, examples=("rra trace 98.9", "rra trace table1/lda . --json")
+)
+@click.argument("what", metavar="NUMBER|OUTCOME")
+@artifact_argument
+@json_option
+def command(what: str, artifact: Path, as_json: bool) -> None:
+    """Say which file, run and script a number comes from.
+
+    NUMBER is a value as the paper or an output has it; OUTCOME is a name of rra.yaml.
+    Exits with 1 when no recorded run stands behind it.
+    """
+    answer(
+        "trace",
+        lambda progress: api.trace(artifact, what, progress=progress),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: TraceResult) -> str:
+    parts = [_one(trace) for trace in result.traces]
+    parts.append(next_step("rra audit" if result.ok else "rra run, then rra trace again"))
+    return "\n\n".join(parts)
+
+
+def _one(trace: Trace) -> str:
+    unit = f" {trace.unit}" if trace.unit else ""
+    lines = [f"{trace.outcome}: the paper says {trace.reported}{unit}"]
+    if trace.value is None:
+        lines.append(f"  value     none in the outputs; declared at {trace.selector}")
+    else:
+        lines.append(f"  value     {trace.value}  ({trace.selector})")
+        line = f":{trace.line}" if trace.line else ""
+        lines.append(f"  file      {trace.file}{line}  {trace.sha256}")
+    if trace.record is None:
+        lines.append("  record    none: no recorded run left this file")
+    else:
+        lines.append(f"  record    {trace.record}  ({trace.started})")
+    entry = trace.entry.path if trace.entry else "missing"
+    lines.append(f"  launcher  {trace.launcher}: {entry}")
+    lines += [f"  script    {script.path}  {script.sha256}" for script in trace.scripts]
+    shown = trace.inputs[:_READ_SHOWN]
+    lines += [f"  read      {item.path} ({item.role})" for item in shown]
+    if trace.inputs_total > len(shown):
+        lines.append(f"  read      and {trace.inputs_total - len(shown)} more (--json shows them)")
+    if trace.recorder:
+        lines.append(f"  seen by   {trace.recorder}")
+    return "\n".join(safe(line) for line in lines)

@@ -1,0 +1,114 @@
+"""``rra verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step, number, table
+from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+
+if TYPE_CHECKING:
+    from rra.api._verify import VerifyResult
+    from rra.verify import OutcomeReproduction
+
+
+@click.command(
+    "verify",
+    cls=VerbCommand,
+    examples=("rra verify", "rra verify . --references ../references.yaml --accept-documented"),
+)
+@artifact_argument
+@click.option(
+    "--references",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Values of earlier runs; no launcher sees them.",
+)
+@click.option(
+    "--accept-documented",
+    is_flag=True,
+    help="Accept outcomes that deviate exactly as the artifact documents.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for plan, records, outputs and result; new or empty.",
+)
+@click.option(
+    "--reports",
+    type=click.IntRange(min=1),
+    help="Fresh values of launchers that are not deterministic.",
+)
+@click.option(
+    "--sandbox", type=click.Choice(["bwrap", "none"]), help="Isolation; the best by default."
+)
+@click.option("--keep", is_flag=True, help="Leave the fresh place and environments behind.")
+@json_option
+def command(
+    artifact: Path,
+    references: Path | None,
+    accept_documented: bool,
+    out: Path | None,
+    reports: int | None,
+    sandbox: str | None,
+    keep: bool,
+    as_json: bool,
+) -> None:
+    """Re-run an artifact as a stranger and judge every reported value.
+
+    The artifact is copied to a fresh place, its locked environments are built anew, its old
+    outputs are not used, and the plan is written before anything runs. Two questions are
+    answered for each value: does it agree with the paper, and does it repeat?
+
+    Exits with 0 when every value is reproduced, 1 when not, 3 when it could not be run.
+    """
+    answer(
+        "verify",
+        lambda progress: api.verify(
+            artifact,
+            references=references,
+            accept_documented=accept_documented,
+            out=out,
+            reports=reports,
+            sandbox=sandbox,
+            keep=keep,
+            progress=progress,
+        ),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: VerifyResult) -> str:
+    found = result.reproduction
+    rows = [
+        (o.outcome, o.reported, number(o.mean), o.agreement, o.repeatability, o.label)
+        for o in found.outcomes
+    ]
+    header = ("outcome", "claimed", "obtained", "agrees", "repeats", "verdict")
+    lines = [table(header, rows), ""]
+    for outcome in found.outcomes:
+        if outcome.verdict != "reproduced" or outcome.findings:
+            lines += _details(outcome)
+    lines += [f"note: {note}" for note in found.notes]
+    lines.append(f"verdict  {found.verdict}")
+    lines.append(f"level    {found.coverage}")
+    lines += [f"         {safe(reason)}" for reason in found.level_reasons[:6]]
+    attempt = f"attempt {found.plan.attempt} of {found.attempts}"
+    lines.append(f"nonce    {found.nonce} ({attempt}), runs isolated by {found.plan.sandbox}")
+    lines.append(f"kept in  {result.directory}")
+    lines.append(next_step("rra audit, then rra report"))
+    return "\n".join(lines)
+
+
+def _details(outcome: OutcomeReproduction) -> list[str]:
+    lines = [f"{outcome.outcome}: {safe(outcome.reason)}"]
+    for finding in outcome.findings:
+        weight = "" if finding.material else ", immaterial"
+        lines.append(f"  {finding.code} ({finding.status}{weight}): {safe(finding.message)}")
+    return lines
