@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra.artifact import load_artifact
+from rra.environment import materialise
+from rra.evidence import EvidenceStore
+from rra.launch import RunRequest, RunResult, run_launcher
+from rra.sandbox import best_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,3 +106,18 @@ def make_artifact(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     return load_artifact(root)
+
+
+def record_run(artifact: Artifact, launcher: str = "main", *, sandbox: str = "none") -> RunResult:
+    """Run a launcher as `rra run` does: outputs into ``outputs/``, a record into ``evidence/``."""
+    return run_launcher(
+        RunRequest(
+            artifact=artifact,
+            launcher=launcher,
+            environment=materialise(artifact, artifact.manifest.launchers[launcher].environment),
+            outputs_root=artifact.root / "outputs",
+            evidence=EvidenceStore(artifact.root / "evidence"),
+            nonce="0" * 32,
+            sandbox=best_sandbox(sandbox),
+        )
+    )
