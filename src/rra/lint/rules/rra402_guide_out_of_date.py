@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rra.errors import FormatError
 from rra.lint.context import Context
 from rra.lint.finding import Finding, Fix, Profile, Severity
 from rra.lint.rule import Rule
@@ -47,10 +48,19 @@ class GuideOutOfDate(Rule):
         return reason or ("" if context.renders_guide else "nothing renders the guide here")
 
     def check(self, context: Context) -> Iterable[Finding]:
-        """Yield the first line that differs."""
+        """Yield the first line that differs, or what keeps the guide from being rendered."""
         file = context.text(context.guide_path)
-        expected = context.expected_guide
-        if file is None or expected is None or file.text == expected:
+        if file is None:
+            return
+        try:
+            expected = context.expected_guide
+        except FormatError as error:
+            for problem in error.problems:
+                if problem.clause.startswith("guide/"):
+                    yield self.at(file.path, problem.message, line=problem.line, hint=error.hint)
+            return
+        expected = (expected or file.text).removeprefix("\ufeff")
+        if file.text == expected:
             return
         here, there = file.text.split("\n"), expected.split("\n")
         same = next((i for i, (a, b) in enumerate(zip(here, there, strict=False)) if a != b), None)

@@ -1,0 +1,384 @@
+"""What each word of a verdict, level or error means, and what to do next."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterator
+
+from rra import errors
+from rra.errors import RraError, UsageError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Word:
+    """One entry of the catalogue.
+
+    Attributes:
+        word: As results and messages write it.
+        kind: What sort of word it is.
+        meaning: What it says, in a few sentences.
+        next: What to do now.
+    """
+
+    word: str
+    kind: str
+    meaning: str
+    next: str
+
+    def render(self) -> str:
+        """Return the entry as Markdown."""
+        return f"# {self.word}\n\n*{self.kind}*\n\n{self.meaning}\n\n**What to do:** {self.next}\n"
+
+
+def explain_word(word: str) -> str:
+    """Return the entry of a word as Markdown.
+
+    Raises:
+        UsageError: The catalogue has no such word.
+    """
+    known = catalogue()
+    wanted = word.strip().split("(")[0]
+    key = wanted if wanted in known else next((k for k in known if k.lower() == wanted.lower()), "")
+    if not key:
+        near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(near)}?" if near else f"words: {', '.join(known)}"
+        raise UsageError(f"there is nothing to explain about {word}", hint=hint)
+    return known[key].render()
+
+
+def catalogue() -> dict[str, Word]:
+    """Return all entries by word: verdicts, audit verdicts, evidence levels, levels, errors."""
+    entries = [*_VERDICTS, *_AUDIT, *_EVIDENCE, *_LEVELS, *_errors()]
+    return {entry.word: entry for entry in entries}
+
+
+def error_slugs() -> list[str]:
+    """Return the slug of every error that `rra` raises on purpose."""
+    classes = [RraError]
+    for parent in classes:
+        classes += parent.__subclasses__()
+    own = [cls for cls in classes if cls.__module__ == errors.__name__]
+    return sorted({cls.slug for cls in own})
+
+
+def _errors() -> Iterator[Word]:
+    for slug, (meaning, what_next) in _ERRORS.items():
+        yield Word(slug, "error", meaning, what_next)
+
+
+def _verdict(word: str, meaning: str, what_next: str) -> Word:
+    return Word(word, "verdict on an outcome", meaning, what_next)
+
+
+def _audit(word: str, meaning: str, what_next: str) -> Word:
+    return Word(word, "audit verdict", meaning, what_next)
+
+
+def _evidence(word: str, meaning: str, what_next: str) -> Word:
+    return Word(word, "evidence level", meaning, what_next)
+
+
+def _level(word: str, meaning: str, what_next: str) -> Word:
+    return Word(word, "level of an artifact", meaning, what_next)
+
+
+_VERDICTS = (
+    _verdict(
+        "reproduced",
+        "The new runs agree with the value in the paper, and with the reference runs where there "
+        "are any. It is necessary evidence, not proof: a wrong method can give the same number.",
+        "Read the audit beside it. Where no references were given, only agreement was asked: "
+        "collect five runs by somebody else and verify again with `--references`.",
+    ),
+    _verdict(
+        "deviates_as_documented",
+        "The artifact does not reach the value in the paper. It says so itself, explains why, and "
+        "a new run gives exactly the value that it announces. This is honest, and it is not a "
+        "reproduction: the exit code stays 1.",
+        "Read the explanation and decide whether the difference matters to you. "
+        "`rra verify --accept-documented` counts it as a yes.",
+    ),
+    _verdict(
+        "deviates",
+        "New runs repeat what the artifact gives, but that is not the value in the paper.",
+        "Compare data, settings and versions with the paper. If the cause is found and stays, the "
+        "author documents it under `deviation` of the outcome.",
+    ),
+    _verdict(
+        "partial",
+        "Some of what was declared came out and some did not.",
+        "Look at the single outcomes; each has its own reason.",
+    ),
+    _verdict(
+        "not_reproduced",
+        "The value was not obtained by computing it: it does not agree, or it was copied from a "
+        "file or from the source text, or there is no value at all.",
+        "Read the findings of the outcome. `HARDCODED` names the file and line that the value "
+        "comes from.",
+    ),
+    _verdict(
+        "inconclusive",
+        "The evidence decides nothing either way. The word in brackets says why: a single run of "
+        "something random, a smoke run, a shortened run, or references that scatter too much.",
+        "Run more often: the report says how many more runs would decide. Declare `seeds`, or "
+        "`deterministic: true` if a run always gives the same.",
+    ),
+    _verdict(
+        "not_assessed",
+        "The outcome was not judged, because it is declared as not comparable here (such as a "
+        "duration on another machine).",
+        "Verify on the hardware that the paper names, or leave it.",
+    ),
+    _verdict(
+        "could_not_run",
+        "No run was possible: hardware, platform, data or environment are missing, time ran out, "
+        "or the launcher failed. That says nothing about the value.",
+        "Read the reason beside it and the end of the launcher's output; supply what is missing "
+        "and verify again.",
+    ),
+)
+
+_AUDIT = (
+    _audit(
+        "SUPPORTED",
+        "The value can be followed from the paper to an output, to the recorded run that wrote "
+        "it, to the script; and nothing material speaks against it.",
+        "Nothing. See the evidence level for how far it was followed.",
+    ),
+    _audit(
+        "SUPPORTED_DERIVED",
+        "The value follows by arithmetic (a difference, a mean) from values that are supported.",
+        "Nothing.",
+    ),
+    _audit(
+        "CONTRADICTED",
+        "The place that the selector names holds another value than the one reported.",
+        "Check the selector first (row, key, unit), then the reported value. Document a real "
+        "difference under `deviation`.",
+    ),
+    _audit(
+        "MISATTRIBUTED",
+        "The value exists, but in the output of another run or another row than declared.",
+        "Correct the selector, or the table in the paper.",
+    ),
+    _audit(
+        "PM_MISMATCH",
+        "The spread that is reported (±) is not the spread of the runs, by any usual convention.",
+        "Say which convention is meant (`sd`, `se`, `ci95`, `range`) and over how many runs.",
+    ),
+    _audit(
+        "DELTA_ERROR",
+        "A reported difference or average does not follow from the values it is made of.",
+        "Compute it again from the values at full precision.",
+    ),
+    _audit(
+        "IMPLAUSIBLE",
+        "The value is impossible: outside its bounds, or no fraction of the number of items.",
+        "Check the unit, the number of items and the metric.",
+    ),
+    _audit(
+        "TAMPERED",
+        "An output has another digest than the record of its run says: it was changed after the "
+        "run, whoever did it and for whatever reason.",
+        "Remove the record and run the launcher again.",
+    ),
+    _audit(
+        "STALE",
+        "The evidence belongs to another state of the code, data or environment.",
+        "Run the launcher again with `rra run`.",
+    ),
+    _audit(
+        "HARDCODED",
+        "The value is copied, not computed: when a number in a committed file or in the source "
+        "text was changed, the outcome changed to exactly that number, both ways.",
+        "Open the file and line that are named. If the number is a result of an earlier run, the "
+        "launcher has to make it again; if it is an input, declare it under `data`.",
+    ),
+    _audit(
+        "LEAKED_REFERENCE",
+        "The run read the reference values that it is to be compared with.",
+        "Remove the access and verify in a fresh place.",
+    ),
+    _audit(
+        "SELECTIVE",
+        "The value is the best of several runs or epochs, and that was not declared.",
+        "Report all runs, or declare the choice in the selector (`pick`, `aggregate`).",
+    ),
+    _audit(
+        "UNIT_SUSPECT",
+        "The value agrees after a factor of 100 or 1000 that the declared units do not explain.",
+        "Say in the selector in which unit the file is written.",
+    ),
+    _audit(
+        "DATA_MISMATCH",
+        "The data that the run read is not the data that the artifact declares.",
+        "Put the declared data back, or lock again and say why the data changed.",
+    ),
+    _audit(
+        "SEED_MISMATCH",
+        "The run set another seed than it was given.",
+        "Let the launcher pass `RRA_SEED` on to everything that draws random numbers.",
+    ),
+    _audit(
+        "UNTRACEABLE",
+        "No output holds a value at the place that the selector names.",
+        "Run the launcher, look into its output folder, and correct the selector.",
+    ),
+    _audit(
+        "UNEXECUTED",
+        "There is no successful run behind the value: nothing shows that it was ever computed.",
+        "Run the launcher with `rra run`, or let the auditor run it.",
+    ),
+    _audit(
+        "INCOMPLETE_RECORD",
+        "A run is recorded, but parts of the record are missing, so it cannot be followed.",
+        "Run the launcher again with `rra run`.",
+    ),
+    _audit(
+        "AMBIGUOUS",
+        "Several places fit and they hold different values; no choice was declared.",
+        "Make the selector exact, or declare which one counts with `pick`.",
+    ),
+    _audit(
+        "NOT_ASSESSED",
+        "The audit could not decide, and says why. It is neither for nor against the value.",
+        "Read the reason. Often it is that nothing could be run here.",
+    ),
+)
+
+_EVIDENCE = (
+    _evidence("E0", "Nothing was found.", "Run the launcher, then audit again."),
+    _evidence(
+        "E1",
+        "The value occurs in some file. By itself that proves nothing: short numbers occur "
+        "everywhere by chance.",
+        "Declare a selector that says where it stands.",
+    ),
+    _evidence(
+        "E2",
+        "The value stands where the selector says, and what surrounds it is consistent.",
+        "Let `rra run` record the run that writes it.",
+    ),
+    _evidence(
+        "E3",
+        "The file is an output of a recorded, successful run, and code, data and environment of "
+        "that run are those of the artifact.",
+        "Let the auditor run it again: `rra audit --rerun`.",
+    ),
+    _evidence(
+        "E4",
+        "The auditor ran the launcher and the value came out again.",
+        "Nothing more is needed for a deterministic result; probes make it stronger.",
+    ),
+    _evidence(
+        "E5",
+        "The auditor's run gave the value, and runs with deliberately changed inputs gave other "
+        "values, as an honest computation does.",
+        "Nothing.",
+    ),
+)
+
+_LEVELS = (
+    _level(
+        "L0",
+        "Well-formed: the documents follow the format, all paths stay inside, no blanks are left. "
+        "It is found without running anything and promises nothing about the numbers.",
+        "Lock the environment: `rra lock`.",
+    ),
+    _level(
+        "L1",
+        "It builds: every environment was built from its lock in an empty place.",
+        "Run the launchers: `rra run`.",
+    ),
+    _level(
+        "L2",
+        "It runs: every launcher ended well in isolation, with its outputs made anew.",
+        "Let somebody verify: `rra verify`.",
+    ),
+    _level(
+        "L3",
+        "It reproduces: every declared outcome agrees with the paper and repeats, none is left "
+        "open, and no finding speaks against one. Always read it with the coverage: how many of "
+        "the paper's numbers were declared.",
+        "Let somebody who did not make the artifact verify it and sign.",
+    ),
+    _level(
+        "L4",
+        "Independently reproduced: L3, signed by somebody whom your own policy trusts and who did "
+        "not make the artifact.",
+        "Nothing.",
+    ),
+)
+
+_ERRORS = {
+    "error": (
+        "Something was refused; the message says what.",
+        "Follow the hint below the message.",
+    ),
+    "usage": (
+        "The call names something that does not exist, or options that do not go together.",
+        "See `rra VERB --help`; the hint names what exists.",
+    ),
+    "usage/not-an-artifact": (
+        "The directory holds no `rra.yaml`.",
+        "Give the directory of an artifact, or make one with `rra init`.",
+    ),
+    "format/invalid": (
+        "A document breaks the format. All problems are listed, with file, line and column.",
+        "Correct the places named; `rra lint` shows them again.",
+    ),
+    "format/unsafe-path": (
+        "A path is absolute, climbs out of the artifact, or passes a symbolic link that does.",
+        "Copy the file into the artifact and name it by its place there.",
+    ),
+    "artifact/digest-mismatch": (
+        "Bytes are not those that a digest vouches for: a file was damaged or changed.",
+        "Fetch the file again from where it came. Do not correct the digest.",
+    ),
+    "unavailable": (
+        "Something outside the artifact is missing or refuses.",
+        "The message names it; supply it and run the same command again.",
+    ),
+    "unavailable/tool": (
+        "A program that this step needs is not installed.",
+        "Install it as the hint says; `rra doctor` shows all of them.",
+    ),
+    "unavailable/storage": (
+        "The disk is full, or the place may not be written.",
+        "Free some space or choose another place. Nothing was left half-written.",
+    ),
+    "environment/unresolvable": (
+        "The requirements contradict each other, or the index does not have them (any more).",
+        (
+            "Read which package is named; loosen or correct its requirement, or lock as of a date "
+            "at which the code worked: `rra lock --as-of DATE`."
+        ),
+    ),
+    "environment/build": (
+        (
+            "The locked environment cannot be built on this machine: a file is no longer to be "
+            "had, or is made for another platform or Python."
+        ),
+        "Read which file is named. `environment/<id>/README.md` says how to build it by hand.",
+    ),
+    "launch/failed": (
+        "A launcher ended with an error, ran out of time, or left no result.",
+        "Read the end of its output, which the message shows; all of it is in the evidence.",
+    ),
+    "evidence/no-value": (
+        "A selector found no value, several values, or something that is not one.",
+        "The message names the file and what stands in it; correct the selector or the script.",
+    ),
+    "repairs/does-not-apply": (
+        "A patch does not fit the files that it is meant for.",
+        (
+            "Check that the source is the commit that the manifest names; write the patch again "
+            "with `git diff --binary --full-index`."
+        ),
+    ),
+    "internal": (
+        "A fault of `rra` itself.",
+        "Please report it with the command and the message.",
+    ),
+}
