@@ -99,6 +99,36 @@ def lock(
     return _write(path, locked, notes, progress)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Needed:
+    """What an environment needs, where that is said, and what is unclear about it."""
+
+    requirements: tuple[str, ...]
+    origin: str
+    findings: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether a package is needed, or may be."""
+        return bool(self.requirements or self.findings)
+
+
+def needed_packages(artifact: Artifact, name: str) -> Needed:
+    """Find out what an environment needs: what the manifest says, else what the code shows."""
+    from rra.environment import detect_requirements
+    from rra.scan import third_party_imports
+
+    stated = artifact.manifest.environments[name].requirements
+    if stated is not None:
+        return Needed(requirements=tuple(stated), origin="rra.yaml")
+    imports = third_party_imports(artifact.code_root, artifact.code_files())
+    found = detect_requirements(artifact.code_root, imports)
+    return Needed(
+        requirements=tuple(found.requirements),
+        origin=found.why,
+        findings=tuple(str(finding) for finding in found.findings),
+    )
+
+
 def _lock_one(
     artifact: Artifact,
     name: str,
@@ -108,8 +138,7 @@ def _lock_one(
     keep: bool,
     progress: Progress,
 ) -> LockedOne | None:
-    from rra.environment import detect_requirements, lock_environment
-    from rra.scan import third_party_imports
+    from rra.environment import lock_environment
 
     environment = artifact.manifest.environments[name]
     if environment.kind != "pylock":
@@ -119,20 +148,14 @@ def _lock_one(
     if keep and environment.lock and artifact.path(environment.lock).is_file():
         notes.append(f"{name}: kept the lock that is there")
         return None
-    if environment.requirements is not None:
-        requirements, origin = environment.requirements, "rra.yaml"
-    else:
-        progress(f"looking for what {name} needs")
-        detected = detect_requirements(
-            artifact.code_root, third_party_imports(artifact.code_root, artifact.code_files())
-        )
-        requirements, origin = detected.requirements, detected.why
-        notes += [f"{name}: {finding}" for finding in detected.findings]
+    progress(f"looking for what {name} needs")
+    needed = needed_packages(artifact, name)
+    notes += [f"{name}: {finding}" for finding in needed.findings]
     locked = lock_environment(
         artifact.root,
         name,
         environment,
-        requirements,
+        list(needed.requirements),
         as_of=as_of or environment.as_of,
         progress=progress,
     )
@@ -141,8 +164,8 @@ def _lock_one(
         python=locked.python,
         as_of=as_of or environment.as_of,
         packages=tuple(f"{package.name} {package.version}" for package in locked.packages),
-        requirements=tuple(requirements),
-        origin=origin,
+        requirements=needed.requirements,
+        origin=needed.origin,
     )
 
 

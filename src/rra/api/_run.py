@@ -127,7 +127,7 @@ def run(
                 parameters=given.get(name, {}),
                 smoke=smoke,
                 sandbox=box,
-                on_line=lambda line, name=name: progress(f"{name}: {line}"),
+                on_line=_named_lines(name, progress),
                 core=core,
             )
         )
@@ -144,6 +144,11 @@ def run(
         exit_code=1 if bad else 0,
         problems=artifact.warnings + tuple(_skipped(artifact, order, runs)),
     )
+
+
+def _named_lines(name: str, progress: Progress) -> Progress:
+    """Return a function that shows a launcher's newest line under its name."""
+    return lambda line: progress(f"{name}: {line}")
 
 
 def _summary(artifact: Artifact, name: str, done: Any) -> LauncherRun:

@@ -1,0 +1,94 @@
+"""``rra init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step
+from rra.cli.verb import VerbCommand, answer, json_option, safe
+
+if TYPE_CHECKING:
+    from rra.api._init import InitResult
+
+_BLANKS_SHOWN = 8
+
+
+@click.command(
+    "init",
+    cls=VerbCommand,
+    examples=("rra init .", "rra init new-study --template python-script"),
+)
+@click.argument("path", default=".", type=click.Path(path_type=Path), metavar="[DIRECTORY]")
+@click.option("--nested", is_flag=True, help="Move the repository into code/.")
+@click.option("--template", metavar="NAME", help="Start from a cookiecutter template instead.")
+@click.option("--name", metavar="ID", help="Id of the artifact; the directory's name by default.")
+@click.option(
+    "--set", "answers", multiple=True, metavar="KEY=VALUE", help="Set a variable of the template."
+)
+@click.option("--force", is_flag=True, help="Replace files that are there and differ.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option(
+    "--no-input", is_flag=True, help="Never ask; init asks nothing, so this changes nothing."
+)
+@json_option
+def command(
+    path: Path,
+    nested: bool,
+    template: str | None,
+    name: str | None,
+    answers: tuple[str, ...],
+    force: bool,
+    dry_run: bool,
+    no_input: bool,
+    as_json: bool,
+) -> None:
+    """Draft an artifact from a repository, or from a template.
+
+    Nothing of the repository is run and no file of it is changed; the draft is written beside
+    it, with marked blanks for what only the author knows. A second call changes nothing.
+    """
+    del no_input
+    given = {}
+    for item in answers:
+        key, found, value = item.partition("=")
+        if not found:
+            message = f"--set {item}: give KEY=VALUE"
+            raise click.UsageError(message)
+        given[key] = value
+    answer(
+        "init",
+        lambda progress: api.init(
+            path,
+            nested=nested,
+            template=template,
+            name=name,
+            answers=given,
+            overwrite=force,
+            dry_run=dry_run,
+            progress=progress,
+        ),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: InitResult) -> str:
+    would = "would write" if result.dry_run else "wrote"
+    lines = [f"{would} {len(result.written)} files for {result.name} in {result.root}"]
+    lines += [f"  {name}" for name in result.written]
+    lines += [f"moved {source} to {target}" for source, target in result.moved]
+    for path, diff in result.replaced:
+        lines += [f"replaces {path}:", safe(diff.rstrip("\n"))]
+    lines += [f"launcher {name}" for name in result.launchers]
+    lines += [f"outcome  {name}: {safe(text)}" for name, text in result.outcomes]
+    lines += [f"note: {safe(note)}" for note in result.notes]
+    if result.blanks:
+        lines.append(f"{len(result.blanks)} blanks are left for the author, first:")
+        for blank in result.blanks[:_BLANKS_SHOWN]:
+            lines.append(f"  {blank.path}:{blank.line}: {safe(blank.text)}")
+    lines.append(next_step("rra run" if result.locked else "rra lock, then rra run"))
+    return "\n".join(lines)
