@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from rra.launch.collect import collect, limit_size, make_safe, missing_outputs, untouched
+from rra.launch.inventory import TreeSnapshot
+from rra.model import Launcher
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    (tmp_path / "code").mkdir()
+    return tmp_path / "code"
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    (tmp_path / "outputs").mkdir()
+    return tmp_path / "outputs"
+
+
+def write(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+
+
+def kept(outputs: Path) -> list[str]:
+    found = [path for path in outputs.rglob("*") if not path.is_dir()]
+    return sorted(str(path.relative_to(outputs)) for path in found)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ({"results/m.json": "metrics.json"}, ["metrics.json"]),
+        ({"results/m.json": "there/"}, ["there/m.json"]),
+        ({"results/*.json": "all"}, ["all/m.json", "all/n.json"]),
+        ({"results/?.json": "."}, ["m.json", "n.json"]),
+        ({"results/[!m].json": "x"}, ["x/n.json"]),
+        ({"results": "r"}, ["r/deep/er/p.csv", "r/m.json", "r/n.json"]),
+        ({"results/": "r"}, ["r/deep/er/p.csv", "r/m.json", "r/n.json"]),
+        ({"**/*.csv": "tables"}, ["tables/results/deep/er/p.csv", "tables/top.csv"]),
+        ({"results/**": "r"}, ["r/deep/er/p.csv", "r/m.json", "r/n.json"]),
+        ({"results/**/p.csv": "."}, ["deep/er/p.csv"]),
+        ({"results/(m).json": "x"}, []),
+        ({"result": "x", "results/m": "y"}, []),
+    ],
+)
+def test_patterns_and_places(
+    code: Path, outputs: Path, table: dict[str, str], expected: list[str]
+) -> None:
+    before = TreeSnapshot(code)
+    write(code, "results/m.json", "results/n.json", "results/deep/er/p.csv", "top.csv")
+    collect(table, before.changes(), code, outputs)
+    assert kept(outputs) == expected
+
+
+def test_a_committed_file_that_was_not_written_is_never_collected(
+    code: Path, outputs: Path
+) -> None:
+    write(code, "results/m.json", "results/n.json")
+    before = TreeSnapshot(code)
+    write(code, "results/n.json")
+    taken = collect({"results/*.json": "."}, before.changes(), code, outputs)
+    assert taken == [(PurePosixPath("results/n.json"), PurePosixPath("n.json"))]
+    launcher = launcher_with(["m.json"], collect={"results/m.json": "m.json"})
+    assert missing_outputs(launcher, outputs) == ["m.json"]
+    assert untouched("m.json", launcher, outputs, code) == (
+        "results/m.json is in the code, but this run did not write it"
+    )
+
+
+def launcher_with(outputs: list[Any], **more: Any) -> Launcher:
+    document = {"entry": "launchers/a.sh", "environment": "cpu", "outputs": outputs, **more}
+    return Launcher.model_validate(document)
+
+
+def test_required_outputs_may_be_files_folders_and_patterns(outputs: Path) -> None:
+    write(outputs, "metrics.json", "figures/a.png")
+    (outputs / "empty").mkdir()
+    optional = {"name": "extra.csv", "required": False}
+    names = ["metrics.json", "figures", "figures/*.png", "empty", "logs/*.txt", optional]
+    assert missing_outputs(launcher_with(names), outputs) == ["empty", "logs/*.txt"]
+
+
+def test_links_within_become_files_and_others_go(code: Path, outputs: Path) -> None:
+    write(outputs, "run-1/m.json")
+    write(code, "n.json")
+    (outputs / "latest").symlink_to("run-1/m.json")
+    (outputs / "from-code").symlink_to(code / "n.json")
+    (outputs / "folder").symlink_to("run-1")
+    (outputs / "passwords").symlink_to("/etc/passwd")
+    (outputs / "dangling").symlink_to("nowhere")
+    os.mkfifo(outputs / "pipe")
+    left_out = {one.path: one.why for one in make_safe(outputs, code)}
+    assert kept(outputs) == ["from-code", "latest", "run-1/m.json"]
+    assert not (outputs / "latest").is_symlink()
+    assert (outputs / "latest").read_text() == "run-1/m.json"
+    assert sorted(left_out) == ["dangling", "folder", "passwords", "pipe"]
+    assert left_out["passwords"] == "a link to /etc/passwd, outside what is kept"
+    assert left_out["pipe"] == "neither a file nor a folder"
+
+
+@pytest.mark.parametrize("replacement", ["link", "file", "nothing"])
+def test_an_output_directory_that_is_none_any_more(
+    tmp_path: Path, code: Path, outputs: Path, replacement: str
+) -> None:
+    outputs.rmdir()
+    if replacement == "link":
+        (tmp_path / "elsewhere").mkdir()
+        write(tmp_path / "elsewhere", "precious")
+        outputs.symlink_to(tmp_path / "elsewhere")
+    elif replacement == "file":
+        outputs.write_text("")
+    (left_out,) = make_safe(outputs, code)
+    assert left_out.path == "."
+    assert kept(outputs) == []
+    assert (tmp_path / "elsewhere" / "precious").exists() == (replacement == "link")
+
+
+def test_names_that_are_no_text_are_written_with_escapes(code: Path, outputs: Path) -> None:
+    (outputs / os.fsdecode(b"\xff")).symlink_to("nowhere")
+    assert [one.path for one in make_safe(outputs, code)] == ["\\xff"]
+
+
+def test_modes_do_not_hide_what_was_left(code: Path, outputs: Path) -> None:
+    write(outputs, "closed/m.json")
+    (outputs / "closed" / "m.json").chmod(0)
+    (outputs / "closed").chmod(0)
+    assert make_safe(outputs, code) == []
+    assert (outputs / "closed" / "m.json").stat().st_mode & 0o600 == 0o600
+
+
+def test_the_largest_files_go_first(outputs: Path) -> None:
+    for name, size in (("a", 10), ("b", 300), ("c", 200)):
+        (outputs / name).write_bytes(bytes(size))
+    assert [one.path for one in limit_size(outputs, 510)] == []
+    assert [one.path for one in limit_size(outputs, 250)] == ["b"]
+    assert kept(outputs) == ["a", "c"]
+
+
+def test_a_place_that_is_a_link_is_not_written_through(
+    tmp_path: Path, code: Path, outputs: Path
+) -> None:
+    before = TreeSnapshot(code)
+    write(code, "m.json")
+    (tmp_path / "elsewhere").mkdir()
+    (outputs / "there").symlink_to(tmp_path / "elsewhere")
+    assert collect({"m.json": "there/m.json"}, before.changes(), code, outputs) == []
+    assert list((tmp_path / "elsewhere").iterdir()) == []
