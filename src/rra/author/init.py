@@ -74,6 +74,7 @@ def plan_init(
         return InitPlan(root, identity, {}, notes=(note,), exists=True)
     if template is not None:
         files, notes = render_template(template, identity, answers or {})
+        files = _with_tables(files)
         return _finish(root, identity, files, notes, overwrite=overwrite)
     again = (root / layout.MANIFEST).exists()
     place = root / "code" if nested and again else root
@@ -154,19 +155,10 @@ def _manifest(text: str) -> Manifest:
 def _files(draft: Draft) -> Files:
     """Return every file of a draft."""
     text = manifest_text(draft)
-    settings, repairs = texts.settings_text(draft), texts.repairs_text(draft)
-    facts = GuideFacts(
-        _manifest(text),
-        SettingsDocument.model_validate(parse_yaml(settings, source=layout.SETTINGS).data).root,
-        RepairsDocument.model_validate(
-            parse_yaml(repairs, source=layout.REPAIRS).data or {}
-        ).ordered(),
-    )
-    guide, _, _ = fill_tables(texts.guide_text(draft), render_tables(facts))
     contents = {
-        layout.GUIDE: guide,
-        layout.SETTINGS: settings,
-        layout.REPAIRS: repairs,
+        layout.GUIDE: texts.guide_text(draft),
+        layout.SETTINGS: texts.settings_text(draft),
+        layout.REPAIRS: texts.repairs_text(draft),
         **texts.handoff_files(draft),
         layout.MANIFEST: text,
     }
@@ -183,7 +175,28 @@ def _files(draft: Draft) -> Files:
         if licence is not None and licence.path.name != "pyproject.toml":
             data = (draft.scan.root / licence.path).read_bytes()
             files[PurePosixPath("LICENSE")] = PlannedFile(data)
-    return files
+    return _with_tables(files)
+
+
+def _with_tables(files: Files) -> Files:
+    """Render the guide's tables from the documents that will lie beside it."""
+
+    def read(name: str) -> str:
+        planned = files.get(PurePosixPath(name))
+        return planned.data.decode() if planned is not None else ""
+
+    guide = PurePosixPath(layout.GUIDE)
+    if guide not in files or PurePosixPath(layout.MANIFEST) not in files:
+        return files
+    settings = parse_yaml(read(layout.SETTINGS), source=layout.SETTINGS).data or {}
+    repairs = parse_yaml(read(layout.REPAIRS), source=layout.REPAIRS).data or {}
+    facts = GuideFacts(
+        _manifest(read(layout.MANIFEST)),
+        SettingsDocument.model_validate(settings).root,
+        RepairsDocument.model_validate(repairs).ordered(),
+    )
+    text, _, _ = fill_tables(read(layout.GUIDE), render_tables(facts))
+    return {**files, guide: PlannedFile(text.encode(), files[guide].mode)}
 
 
 def _launcher_files(draft: Draft) -> Files:

@@ -93,10 +93,10 @@ def compile_launcher(
         _places(launcher),
         _parameters(declared),
         _need_python(launcher, environment),
-        _private_copy(launcher, code_root),
         _commands(steps, declared),
-        _collecting(collect or {}),
-        _start(collect or {}),
+        _with_rra(),
+        _private_copy(launcher, code_root),
+        _by_hand(collect or {}),
     ]
     return "\n".join(part for part in body if part)
 
@@ -155,34 +155,45 @@ fi
 """
 
 
+def _with_rra() -> str:
+    return """\
+if [ -n "${RRA_CODE_DIR:-}" ]; then
+  # rra has made a private copy of the code, keeps what is printed, and collects.
+  cd -- "$RRA_CODE_DIR"
+  run
+  exit 0
+fi
+"""
+
+
 def _private_copy(launcher: str, code_root: str) -> str:
     """Make a copy of the code when nobody has made one; the artifact stays as it is."""
     in_place = code_root == "."
     source = '"$root"' if in_place else f'"$root"/{quote(code_root)}'
     names = [".git", *layout.OWNED_DIRS, *layout.OWNED_FILES, *sorted(layout.SKIPPED_DIRS)]
     top = dict.fromkeys(name for name in names if "/" not in name)
-    skipped = top if in_place else dict.fromkeys([".git"])
-    patterns = " | ".join(skipped)
+    skipped = _lines_of_cases(list(top) if in_place else [".git"])
     return f"""\
+# By hand: the same in a copy that is made here and removed at the end.
 work=$(mktemp -d "${{TMPDIR:-/tmp}}/rra-{launcher}.XXXXXX")
 trap 'chmod -R u+w "$work"; rm -rf -- "$work"' EXIT
-by_hand=
-if [ -z "${{RRA_CODE_DIR:-}}" ]; then
-  by_hand=yes
-  RRA_CODE_DIR=$work/code
-  mkdir -- "$RRA_CODE_DIR"
-  shopt -s dotglob nullglob
-  for item in {source}/*; do
-    case ${{item##*/}} in
-      {patterns}) ;;
-      *) cp -RPp -- "$item" "$RRA_CODE_DIR"/ ;;
-    esac
-  done
-  shopt -u dotglob nullglob
-fi
-export RRA_CODE_DIR
+export RRA_CODE_DIR="$work/code"
+mkdir -- "$RRA_CODE_DIR"
+shopt -s dotglob nullglob
+for item in {source}/*; do
+  case ${{item##*/}} in
+{skipped}
+    *) cp -RPp -- "$item" "$RRA_CODE_DIR"/ ;;
+  esac
+done
 cd -- "$RRA_CODE_DIR"
 """
+
+
+def _lines_of_cases(names: Sequence[str]) -> str:
+    """Write names as patterns of a ``case`` that does nothing, a few in each line."""
+    groups = [names[start : start + 7] for start in range(0, len(names), 7)]
+    return "\n".join(f"    {' | '.join(group)}) ;;" for group in groups)
 
 
 def _commands(steps: Sequence[Step], parameters: Mapping[str, str]) -> str:
@@ -218,58 +229,56 @@ def _word(word: str | ParameterWord, parameters: Mapping[str, str]) -> str:
     return f'{prefix}"${variable_name(word.name)}"'
 
 
-def _collecting(collect: Mapping[str, str]) -> str:
-    """Move what the run wrote, and only that, into the output directory."""
+def _by_hand(collect: Mapping[str, str]) -> str:
+    """Run and keep what is printed; then take what the run wrote, and only that."""
+    run = 'run | tee -- "$RRA_OUTPUT_DIR/stdout.txt"\n'
     if not collect:
-        return ""
-    calls = "".join(f"  take {quote(pattern)} {quote(p)}\n" for pattern, p in collect.items())
-    return f"""\
-# Files of the copy that this run wrote (not those that were there) → places in the outputs.
-take() {{
-  find . -type f \\( -path "./$1" -o -path "./$1/*" \\) -cnewer "$work/started" -print0 |
-    while IFS= read -r -d '' file; do
-      case $file in
-        "./$1") place=$2 ;;
-        "./$1"/*) place=${{2%/}}/${{file#"./$1/"}} ;;
-        *) place=${{2%/}}/${{file##*/}} ;;
-      esac
-      mkdir -p -- "$(dirname -- "$RRA_OUTPUT_DIR/$place")"
-      mv -f -- "$file" "$RRA_OUTPUT_DIR/$place"
-    done
-}}
-collect() {{
-{calls}}}
-"""
-
-
-def _start(collect: Mapping[str, str]) -> str:
-    mark = ""
-    if collect:
-        mark = (
-            ': >"$work/started"\n'
-            "# What is written from here on is newer than that mark, also on a coarse clock.\n"
-            'until : >"$work/now" && [ "$work/now" -nt "$work/started" ]; do sleep 0.01; done\n'
-        )
-    after = "collect\n" if collect else ""
-    return (
-        f"{mark}"
-        'if [ -n "$by_hand" ]; then\n'
-        '  run | tee -- "$RRA_OUTPUT_DIR/stdout.txt"\n'
-        "else\n"
-        "  run\n"
-        "fi\n"
-        f"{after}"
+        return run
+    calls = "".join(
+        f"take {quote(pattern)} {quote(_fixed_part(pattern))} {quote(place)}\n"
+        for pattern, place in collect.items()
     )
+    return f"""\
+# take PATTERN FOLDER PLACE: files of the copy that this run wrote, not those that were there.
+take() {{
+  local IFS= found file place
+  for found in $1; do
+    [ -e "$found" ] || continue
+    find "./$found" -type f -cnewer "$work/started" -print0 |
+      while IFS= read -r -d '' file; do
+        place=${{3%/}}/${{file#"./$2"}}
+        if [ "$file" = "./$1" ]; then
+          case $3 in */) place=$3${{file##*/}} ;; *) place=$3 ;; esac
+        fi
+        mkdir -p -- "$(dirname -- "$RRA_OUTPUT_DIR/$place")"
+        mv -f -- "$file" "$RRA_OUTPUT_DIR/$place"
+      done
+  done
+}}
+
+: >"$work/started"
+# What is written from here on is newer than that mark, also on a coarse clock.
+until : >"$work/now" && [ "$work/now" -nt "$work/started" ]; do sleep 0.01; done
+{run}shopt -s globstar 2>/dev/null || true
+{calls}"""
+
+
+def _fixed_part(pattern: str) -> str:
+    """Return the folders of a pattern before its first wildcard, with a slash at the end."""
+    parts = pattern.split("/")
+    wild = next((i for i, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+    return "".join(f"{part}/" for part in parts[:wild])
 
 
 def default_collect(pattern: str) -> tuple[str, str]:
     """Return the collect entry for a file that code writes: (pattern, place).
 
-    A path keeps its place; a pattern's files are put into the folder that is fixed in it.
+    Everything keeps its path; only files at the top are put into a folder when a wildcard
+    takes them.
+
+    Args:
+        pattern: Path in the code, parts that only a run knows as ``*``.
     """
     if not _GLOB.search(pattern):
         return pattern, pattern
-    folder = pattern.rpartition("/")[0]
-    while _GLOB.search(folder):
-        folder = folder.rpartition("/")[0]
-    return pattern, folder or "files"
+    return pattern, _fixed_part(pattern).rstrip("/") or "files"

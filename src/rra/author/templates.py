@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -20,7 +21,8 @@ def render_template(
 ) -> tuple[dict[PurePosixPath, PlannedFile], tuple[str, ...]]:
     """Render a template in a temporary folder and return its files and notes.
 
-    Hooks of a template are not run. The variable ``name`` is the artifact's id.
+    Hooks of a template are not run. The variable ``name`` is the artifact's id, and ``python``,
+    unless it is answered, the version that `rra` runs on.
 
     Args:
         template: Name of a shipped template, or path of a folder with ``cookiecutter.json``.
@@ -32,7 +34,8 @@ def render_template(
         FormatError: The template cannot be rendered.
     """
     folder = _find(template)
-    context = _context(folder, {**answers, "name": name})
+    running = f"{sys.version_info.major}.{sys.version_info.minor}"
+    context = _context(folder, {"python": running, **answers, "name": name})
     notes: tuple[str, ...] = ()
     if (folder / "hooks").is_dir():
         notes = ("the template has hooks; they were not run",)
@@ -66,7 +69,7 @@ def _context(folder: Path, answers: Mapping[str, str]) -> dict[str, Any]:
         defaults = json.loads((folder / "cookiecutter.json").read_text("utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise _broken(folder, f"cookiecutter.json: {error}") from error
-    unknown = sorted(set(answers) - set(defaults) - {"name"})
+    unknown = sorted(set(answers) - set(defaults) - {"name", "python"})
     if unknown:
         message = f"the template has no variable {', '.join(unknown)}"
         known = [key for key in defaults if not key.startswith("_")]
