@@ -104,6 +104,11 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
     folders = {parent for path in wanted for parent in path.parents if parent.parts}
     entries = [_Entry(folder, _FOLDER, 0o755) for folder in folders]
     problems: list[Problem] = []
+    for folder in folders:
+        if (root / folder).is_symlink():
+            message = "is a symbolic link and cannot hold files"
+            hint = "replace the link by a copy of the folder"
+            problems.append(Problem(message, printable(folder), clause="bundle/links", hint=hint))
     for path in wanted:
         entry = _look(root, path)
         if isinstance(entry, Problem):

@@ -125,9 +125,10 @@ def lock_environment(
     platforms = find_platforms(env.platforms)
     python = "{}.{}".format(*parse_minor(_python_of(env_id, env)))
     say = progress or _silent
-    cutoff = cutoff_timestamp(as_of) if as_of else None
+    if as_of:
+        cutoff_timestamp(as_of)
     resolved: list[ResolvedPackage] = []
-    target = Resolution(python, None, platforms, cutoff)
+    target = Resolution(python, None, platforms, as_of)
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         if has_interpreter(python):
@@ -148,7 +149,7 @@ def lock_environment(
         (staging / REQUIREMENTS_NAME).write_text(wanted, "utf-8")
         if not keeps_own_text(staging / README_NAME):
             place = PurePosixPath(folder.resolve().relative_to(root.resolve()))
-            text = render_readme(env, packages, place=place, python=python, as_of=as_of)
+            text = render_readme(env, packages, place=place, target=target)
             (staging / README_NAME).write_text(text, "utf-8")
     return LockedEnvironment(
         id=env_id,
@@ -244,7 +245,7 @@ def _build(
     if target.interpreter is None:
         found = find_interpreter(target.python)
         target = dataclasses.replace(target, interpreter=found.path)
-    say(f"building the wheel of {package.name} {package.version}, which no index has")
+    say(f"no index has a fitting wheel of {package.name} {package.version}: building it")
     folder.mkdir(exist_ok=True)
     path = build_wheel(package, folder, target)
     if not wheel_tags(path.name) & platform.tags(target.python):

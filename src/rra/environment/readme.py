@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from rra.environment.pylock import WHEELS_DIR, LockedPackage
+from rra.environment.resolve import Resolution
 from rra.model import Environment
 
 _MARK = "<!-- written by rra lock; remove this line to keep a text of your own -->"
@@ -21,8 +22,7 @@ def render_readme(
     packages: Sequence[LockedPackage],
     *,
     place: PurePosixPath,
-    python: str,
-    as_of: str | None,
+    target: Resolution,
 ) -> str:
     """Write the README of an environment in plain words.
 
@@ -30,11 +30,11 @@ def render_readme(
         env: Its definition.
         packages: What is locked.
         place: Its folder, relative to the artifact's root.
-        python: Python that it is for, as major.minor.
-        as_of: Day as of which it was resolved.
+        target: What it was resolved for.
     """
-    platforms = ", ".join(env.platforms or ["the machine it was locked on"])
-    day = f" They are the versions that were current on {as_of}." if as_of else ""
+    python = target.python
+    platforms = ", ".join(platform.name for platform in target.platforms)
+    day = f" Resolved as of {target.as_of}." if target.as_of else ""
     count = "1 package" if len(packages) == 1 else f"{len(packages)} packages"
     lines = [
         _MARK,

@@ -14,10 +14,12 @@ from urllib.parse import unquote, urlsplit
 from packaging.utils import canonicalize_name
 
 from rra._base.process import Completed
+from rra.environment.cutoff import cutoff_timestamp
 from rra.environment.platforms import Platform
-from rra.environment.uvtool import condense, is_network_failure, run_uv
+from rra.environment.uvtool import build_reason, condense, is_network_failure, run_uv
 from rra.errors import LockError
 
+_LATE = re.compile(r"The requested version, v?([^,\s]+), was published at (\d{4}-\d\d-\d\d)")
 _BUILD_FAILURE = re.compile(r"Failed to (?:download and )?build:? `([A-Za-z0-9._-]+)==([^`]+)`")
 
 
@@ -60,13 +62,18 @@ class Resolution:
         python: Python, as major.minor.
         interpreter: Python that runs builds of metadata; None lets uv choose.
         platforms: Platforms, at least one.
-        cutoff: Moment before which files were published; None for no limit.
+        as_of: Day or moment as of which is resolved; None for no limit.
     """
 
     python: str
     interpreter: Path | None
     platforms: Sequence[Platform]
-    cutoff: str | None
+    as_of: str | None
+
+    @property
+    def cutoff(self) -> list[str | Path]:
+        """Uv's option that leaves out what was published later."""
+        return ["--exclude-newer", cutoff_timestamp(self.as_of)] if self.as_of else []
 
 
 def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
@@ -111,9 +118,7 @@ def _arguments(target: Resolution) -> list[str | Path]:
         arguments += ["--python-platform", target.platforms[0].uv]
     else:
         arguments.append("--universal")
-    if target.cutoff is not None:
-        arguments += ["--exclude-newer", target.cutoff]
-    return arguments
+    return arguments + target.cutoff
 
 
 def _package(entry: Mapping[str, Any]) -> ResolvedPackage:
@@ -147,37 +152,36 @@ def _file(entry: Mapping[str, Any], package: str) -> RemoteFile:
 def _refusal(done: Completed, target: Resolution) -> LockError:
     """Say in the smallest useful text why there is no resolution."""
     text = condense(done.stderr)
-    when = f" as of {target.cutoff[:10]}" if target.cutoff else ""
     if is_network_failure(done.stderr):
-        message = f"the package index cannot be reached: {text}"
+        message = f"a source of packages cannot be reached: {text}"
         hint = "check the network and uv's index settings (UV_DEFAULT_INDEX, UV_INDEX), run again"
         return LockError(message, hint=hint)
+    if "Hash mismatch" in done.stderr:
+        message = f"a file is not what the index says of it: {text}"
+        return LockError(message, hint="run again; if it stays so, do not trust that index")
     failed = _BUILD_FAILURE.search(done.stderr)
     if failed:
-        return no_wheel(failed[1], failed[2], target, text)
+        return no_wheel(failed[1], failed[2], target, build_reason(done.stderr))
+    when = f" as of {target.as_of}" if target.as_of else ""
     message = f"no versions fit together for Python {target.python}{when}: {text}"
     hint = "loosen one of the requirements named, or choose another python or as_of in rra.yaml"
-    if target.cutoff and re.search(r"no versions? of|not found in the package registry", text):
-        hint = (
-            "a version named there may have been published later: choose a later as_of in "
-            "rra.yaml, or loosen the requirement"
-        )
+    late = _LATE.search(" ".join(done.stderr.split()))
+    if late is not None and target.as_of:
+        message += f"; {late[1]} was published on {late[2]}"
+        hint = "choose a later as_of in rra.yaml, or loosen that requirement"
+    elif "not found in the package registry" in text:
+        hint = "correct the name, or configure the index that has it for uv (UV_INDEX)"
     return LockError(message, hint=hint)
 
 
 def no_wheel(name: str, version: str, target: Resolution, why: str) -> LockError:
-    """Say that a package has no wheel for this Python and could not be built."""
+    """Say that a package has no wheel for this Python, and why none was built."""
     pythons = pythons_with_wheels(name, version, target)
     where = ", ".join(platform.name for platform in target.platforms)
-    message = (
-        f"{name} {version} has no wheel for Python {target.python} on {where}, "
-        f"and building one failed: {why}"
-    )
+    message = f"{name} {version} has no wheel for Python {target.python} on {where}"
+    own = "build its wheel yourself and put it into the environment's wheels/ folder"
     if pythons:
-        hint = f"wheels exist for Python {', '.join(pythons)}: set one as python in rra.yaml"
-    else:
-        hint = (
-            f"require another version of {name}, install what its build asks for, or put a "
-            f"wheel that you built into the environment's wheels/ folder"
-        )
-    return LockError(message, hint=hint)
+        hint = f"wheels exist for Python {', '.join(pythons)}: set one as python in rra.yaml, "
+        return LockError(message, hint=f"{hint}require another version, or {own}")
+    hint = f"require another version of {name}, install what its build asks for, or {own}"
+    return LockError(f"{message}, and building one failed: {why}", hint=hint)

@@ -22,15 +22,15 @@ _DROPPED = frozenset(
 
 _GLYPHS = re.compile(r"[×╰─▶│├]+")
 _USERINFO = re.compile(r"(?<=://)[^/\s@`]+@")
-_NOISE = re.compile(
-    r"^(warning:|hint: Pre-releases|Resolved \d|Using |Updating |Note:)", re.IGNORECASE
-)
+_NOISE = re.compile(r"^(warning:|Resolved \d|Using |Updating |Note:)", re.IGNORECASE)
+_ADVICE = re.compile(r"\s*hint: .*$")
 _CONCLUSION = re.compile(
-    r",? we can conclude that (your requirements|the requirements) are unsatisfiable\.?$"
+    r"(\.? And because (you require )?[^,]*)?,? we can conclude that (your|the) requirements are "
+    r"unsatisfiable\.?$"
 )
 _NO_NETWORK = re.compile(
     r"error sending request|dns error|Failed to fetch|Could not connect|timed out|"
-    r"network connectivity is disabled|Network is unreachable",
+    r"network connectivity is disabled|Network is unreachable|Could not resolve host",
     re.IGNORECASE,
 )
 _LONGEST = 900
@@ -85,10 +85,24 @@ def is_network_failure(text: str) -> bool:
     return _NO_NETWORK.search(text) is not None
 
 
+def build_reason(text: str) -> str:
+    """Return the line of a build's log that says best why it failed."""
+    lines = [line.strip() for line in _USERINFO.sub("", text).splitlines()]
+    telling = [
+        line
+        for line in lines
+        if re.search(r"\b\w*(error|Error|ERROR)\b:? |not found|No such file", line)
+        if not re.match(
+            r"(error: (Failed to (download and )?build|command )|hint:|.*build backend)", line
+        )
+    ]
+    return telling[-1][:_LONGEST] if telling else condense(text)
+
+
 def condense(text: str) -> str:
     """Return the part of uv's error output that says what is wrong, on one line.
 
-    Credentials in addresses are left out.
+    Credentials in addresses and advice about uv's own options are left out.
     """
     lines = []
     for raw in _USERINFO.sub("", text).splitlines():
@@ -97,6 +111,7 @@ def condense(text: str) -> str:
             lines.append(line)
     joined = re.sub(r"\s+", " ", " ".join(lines))
     joined = joined.removeprefix("error: ")
+    joined = _ADVICE.sub("", joined)
     joined = re.sub(r"^No solution found when resolving dependencies[^:]*: ?", "", joined)
     joined = _CONCLUSION.sub("", joined.strip()).strip()
     if len(joined) > _LONGEST:

@@ -17,8 +17,14 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from rra._base import process
 from rra._base.files import sha256_file
 from rra.environment.pylock import Wheel
-from rra.environment.resolve import RemoteFile, Resolution, ResolvedPackage, no_wheel
-from rra.environment.uvtool import condense, environment_for_tools, run_uv
+from rra.environment.resolve import (
+    RemoteFile,
+    Resolution,
+    ResolvedPackage,
+    no_wheel,
+    pythons_with_wheels,
+)
+from rra.environment.uvtool import build_reason, environment_for_tools, run_uv
 from rra.errors import LockError
 
 if TYPE_CHECKING:
@@ -59,26 +65,29 @@ def build_wheel(package: ResolvedPackage, folder: Path, target: Resolution) -> P
     """Build the wheel of a package from its source into a folder and return its path.
 
     Build requirements are resolved as of the same day as the package. The code of the
-    package runs, as it does for everybody who installs it from source.
+    package runs, as it does for everybody who installs it from source. A package of which
+    wheels exist for other Pythons is not built: its build takes compilers, and gives other
+    bytes each time.
 
     Raises:
-        LockError: There is no source, it cannot be fetched, or the build fails.
+        LockError: Wheels exist for other Pythons, there is no source, it cannot be fetched,
+            or the build fails.
     """
+    if package.vcs is None and pythons_with_wheels(package.name, package.version, target):
+        raise no_wheel(package.name, package.version, target, "")
     with tempfile.TemporaryDirectory(prefix="rra-build-") as scratch:
         place = Path(scratch)
         source = _fetch_source(package, place)
         if source.suffix == ".whl":
             return Path(shutil.copy2(source, folder / source.name))
         out = place / "out"
-        arguments: list[str | Path] = ["build", "--wheel", "--quiet", "--out-dir", out]
+        arguments: list[str | Path] = ["build", "--wheel", "--out-dir", out, *target.cutoff]
         if target.interpreter is not None:
             arguments += ["--python", target.interpreter]
-        if target.cutoff is not None:
-            arguments += ["--exclude-newer", target.cutoff]
         done = run_uv([*arguments, source], cwd=place)
         made = sorted(out.glob("*.whl"))
         if not done.ok or not made:
-            raise no_wheel(package.name, package.version, target, condense(done.stderr))
+            raise no_wheel(package.name, package.version, target, build_reason(done.stderr))
         return Path(shutil.copy2(made[0], folder / made[0].name))
 
 
@@ -129,7 +138,7 @@ def _download(file: RemoteFile, place: Path) -> Path:
         message = f"{file.name} cannot be fetched from {_host(address)}: {error}"
         raise LockError(message, hint=hint) from error
     if state.hexdigest() != file.sha256:
-        message = f"{file.name} is not the file whose digest the index gave"
+        message = f"{file.name} is not what the index says of it: its digest is another"
         raise LockError(message, hint="run again; if it stays so, do not trust that index")
     return path
 

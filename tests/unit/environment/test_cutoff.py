@@ -1,0 +1,83 @@
+"""The day as of which an environment is resolved."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rra._base import clock
+from rra.environment import suggest_as_of
+from rra.environment.cutoff import cutoff_timestamp
+from rra.errors import UsageError
+from tests.support.needs import needs
+
+
+@pytest.mark.parametrize(
+    ("as_of", "moment"),
+    [
+        ("2023-06-01", "2023-06-02T00:00:00Z"),
+        ("2023-12-31", "2024-01-01T00:00:00Z"),
+        ("2023-06-01T10:00:00Z", "2023-06-01T10:00:00Z"),
+        ("2023-06-01T10:00:00+02:00", "2023-06-01T08:00:00Z"),
+    ],
+)
+def test_a_day_is_included_whole_and_in_utc(as_of: str, moment: str) -> None:
+    assert cutoff_timestamp(as_of) == moment
+
+
+@pytest.mark.parametrize("text", ["", "June", "2023-13-01", "9999-12-31", "2023-06-01T10:00:00"])
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is not a date|has no time zone"):
+        cutoff_timestamp(text)
+
+
+def commit(root: Path, name: str, moment: str) -> str:
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    with (root / name).open("a") as file:
+        file.write("x\n")
+    identity = {
+        f"GIT_{who}_{what}": "t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    dates = {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
+    env = {**os.environ, **identity, **dates}
+    subprocess.run(["git", "add", "."], cwd=root, check=True)
+    subprocess.run(["git", "commit", "-qm", name], cwd=root, check=True, env=env)
+    done = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True
+    )
+    return done.stdout[:12]
+
+
+@needs("git")
+def test_the_last_change_of_what_names_packages_wins_over_later_code(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    commit(tmp_path, "main.py", "2019-01-01T00:00:00Z")
+    named = commit(tmp_path, "sub/requirements-gpu.txt", "2019-03-05T23:30:00-0500")
+    commit(tmp_path, "main.py", "2020-01-01T00:00:00Z")
+    commit(tmp_path, "environment/cpu/requirements.txt", "2024-01-01T00:00:00Z")
+    day, why = suggest_as_of(tmp_path)
+    assert day == "2019-03-06"  # 23:30 in New York is the next day in UTC
+    assert why == (
+        f"last commit that touched a file that names packages: sub/requirements-gpu.txt in {named}"
+    )
+
+
+@needs("git")
+def test_without_such_a_file_the_last_change_of_code_counts(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    code = commit(tmp_path, "main.py", "2019-01-01T12:00:00Z")
+    commit(tmp_path, "notes.md", "2021-01-01T12:00:00Z")
+    assert suggest_as_of(tmp_path) == (
+        "2019-01-01",
+        f"last commit that touched a file that is code: main.py in {code}",
+    )
+
+
+def test_without_a_history_it_is_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    day, why = suggest_as_of(tmp_path)
+    assert day == clock.iso(clock.now())[:10]
+    assert why.startswith("today")
