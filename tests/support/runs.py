@@ -92,3 +92,13 @@ def request(artifact: Artifact, launcher: str = "main", **changes: Any) -> RunRe
         **changes,
     }
     return RunRequest(**values)
+
+
+def path_without(folder: Path, *tools: str) -> str:
+    """Return a PATH that holds what the system has but for some tools, made of links."""
+    for directory in ("/usr/local/bin", "/usr/bin", "/bin"):
+        for program in Path(directory).iterdir():
+            link = folder / program.name
+            if program.name not in tools and not link.is_symlink():
+                link.symlink_to(program)
+    return str(folder)
