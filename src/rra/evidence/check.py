@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from rra._base.files import sha256_file, walk_files
+from rra._base.files import sha256_file
 from rra.errors import Problem
 from rra.evidence.events import check_events
 from rra.evidence.names import printable
@@ -40,9 +40,8 @@ def _check(stored: StoredRecord) -> Iterator[Problem]:
 
 
 def _outputs(stored: StoredRecord, place: str) -> Iterator[Problem]:
-    there: dict[str, Path] = {}
-    if stored.outputs.is_dir():
-        there = {printable(path): stored.outputs / path for path in walk_files(stored.outputs)}
+    found = (path for path in stored.outputs.rglob("*") if path.is_symlink() or not path.is_dir())
+    there = {printable(path.relative_to(stored.outputs)): path for path in found}
     named = {output.path: output for output in stored.record.outputs}
     for name in sorted(there.keys() | named.keys()):
         if name not in named:

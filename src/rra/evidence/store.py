@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from rra._base import canonical
 from rra._base.files import (
     STAGING_PREFIX,
     atomic_write,
-    copy_tree,
     remove_tree,
     staged_directory,
     storage_errors,
@@ -89,7 +89,7 @@ class EvidenceStore:
                 if error.errno != errno.EXDEV:
                     raise
                 with staged_directory(target) as inside:
-                    copy_tree(staged, inside)
+                    shutil.copytree(staged, inside, symlinks=True, dirs_exist_ok=True)
                 remove_tree(staged)
         return digest, target
 

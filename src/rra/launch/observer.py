@@ -29,6 +29,8 @@ HOOK = False
 MOST_EVENTS = 50_000
 """Lines that one process writes at most."""
 
+# A link that the launcher puts there leads nowhere.
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _seen: set[bytes] = set()
 _busy: set[int] = set()
@@ -53,7 +55,7 @@ def emit(kind: str, value: str) -> None:
         line = kind.encode() + b"\t" + value.encode("unicode_escape") + b"\n"
         if line not in _seen:
             _seen.add(line)
-            handle = os.open(EVENTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            handle = os.open(EVENTS, _APPEND, 0o600)
             try:
                 os.write(handle, line)
             finally:

@@ -138,8 +138,7 @@ def publish_outputs(source: Path, target: Path) -> None:
         StorageError: The disk is full or refuses; the earlier outputs are as they were.
     """
     with staged_directory(target) as staging:
-        staging.rmdir()
-        shutil.copytree(source, staging, symlinks=True)
+        shutil.copytree(source, staging, symlinks=True, dirs_exist_ok=True)
 
 
 def hidden_places(artifact: Artifact) -> list[Path]:

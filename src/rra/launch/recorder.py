@@ -25,7 +25,8 @@ Level = Literal["tree", "audit-hook", "strace"]
 
 _EVENTS = "events"
 _MOST_BYTES = 256 * 1024 * 1024
-_TRACE_END_SECONDS = 2.0
+_TRACE_END_SECONDS = 0.1
+_TRACE_DRAIN_SECONDS = 10.0
 
 _GAPS: dict[Level, tuple[str, ...]] = {
     "strace": (),
@@ -98,7 +99,7 @@ class Recorder:
             self.reader.join(_TRACE_END_SECONDS)
             if self.reader.is_alive():
                 proctree.end_all(proctree.traced(str(self.reader.pipe)))
-            seen = self.reader.finish(_TRACE_END_SECONDS)
+            seen = self.reader.finish(_TRACE_DRAIN_SECONDS)
             level = "strace"
             if not self.reader.complete:
                 seen.gaps.append("the trace ended before the last process")
