@@ -122,7 +122,8 @@ def _command(
     if script is None and target:
         script, workdir = _elsewhere(target, workdir, source, places)
         target = "" if script is not None else target
-    if kind == "other" and script is not None:
+    tells = plain and plain[0] not in _SHOWERS | {"make", "gmake"}
+    if kind == "other" and script is not None and tells:
         kind = "run"
     argv = ("bash", "-c", _python_name_in(text)) if shell else _argv(words)
     return Command(
@@ -225,7 +226,8 @@ def _kind(words: list[str], workdir: PurePosixPath, places: Places) -> CommandKi
         installs = rest and re.search(r"install|setup|download", PurePosixPath(rest[0]).name)
         return "install" if program in _SHELLS and installs else "run"
     names = rest if program in _SHOWERS else [program] if "/" in program else []
-    known = any((path := _normal(workdir / name)) and path in places.files for name in names)
+    paths = [path for name in names if (path := _normal(workdir / name)) in places.files and path]
+    known = any(path.suffix not in {".md", ".rst", ".py", ".yml", ".yaml"} for path in paths)
     return "run" if known else "other"
 
 

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 _JOINS = frozenset({"os.path.join", "path.join", "osp.join", "join"})
 _WRAPPERS = frozenset(
-    {"Path", "pathlib.Path", "PurePath", "str", "os.path.abspath", "os.path.expanduser", "open"}
+    {"Path", "pathlib.Path", "PurePath", "str", "os.path.abspath", "os.path.expanduser"}
     | {"os.path.normpath", "os.fspath", "os.path.realpath", "pathlib.PurePath"}
 )
 _CWD = frozenset({"os.getcwd", "Path.cwd", "pathlib.Path.cwd"})

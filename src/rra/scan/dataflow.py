@@ -80,6 +80,8 @@ def normal_pattern(pattern: str, script: PurePosixPath, workdir: str = ".") -> s
 
 def fixed_enough(pattern: str) -> bool:
     """Tell whether a pattern names something: a folder or a stem, not only a suffix."""
+    if "*" not in pattern:
+        return True
     name = pattern.rpartition("/")[2]
     folder = pattern.rpartition("/")[0].replace("*", "").strip("/")
     stem = name.rpartition(".")[0] if "." in name else name

@@ -77,7 +77,7 @@ def _uses(node: ast.Call) -> Iterator[tuple[ast.AST, bool]]:
         if method in _METHODS_READ | _METHODS_WRITE:
             yield owner, method in _METHODS_WRITE
             return
-        if method == "open" and not _is_module(name):
+        if method == "open" and (name == "open" or not _is_module(name)):
             yield owner, _is_write(node.args[0] if node.args else _keyword(node, "mode"))
             return
     first = node.args[0] if node.args else _keyword(node, "file", "fname", "path", "filename")

@@ -207,7 +207,7 @@ def _literals(call: ast.Call) -> Iterator[TextLiteral]:
     """Yield the texts of a printing call; what only a run knows inside an f-string is ``{}``."""
     inside: set[int] = set()
     for node in ast.walk(call):
-        if isinstance(node, ast.JoinedStr):
+        if isinstance(node, ast.JoinedStr) and id(node) not in inside:
             inside.update(id(part) for part in ast.walk(node) if part is not node)
             parts = [_shown(part) for part in node.values]
             yield TextLiteral("".join(parts), node.lineno)

@@ -1,0 +1,15 @@
+"""Writes small look-alikes of research repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def write(root: Path, files: dict[str, str | bytes]) -> Path:
+    """Write files below a folder and return it."""
+    root.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root

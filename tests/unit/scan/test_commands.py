@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from rra.scan import Command
+from rra.scan.commands import Places, read_commands
+from rra.scan.documents import DocumentLine, markdown_lines, rst_lines, shell_lines
+
+FILES = [
+    PurePosixPath(name)
+    for name in (
+        "main.py",
+        "run.sh",
+        "results.txt",
+        "src/train.py",
+        "pkg/cli.py",
+        "pkg/__main__.py",
+        "exp/a b.py",
+        "Makefile",
+        "nb/plot.ipynb",
+    )
+]
+PLACES = Places(FILES, {parent for path in FILES for parent in path.parents})
+
+
+def commands(lines: list[DocumentLine], source: str = "README.md") -> list[Command]:
+    return read_commands(lines, PurePosixPath(source), PLACES)
+
+
+def one(text: str, source: str = "README.md") -> Command:
+    (found,) = commands([DocumentLine(text, 3, 0)], source)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "argv"),
+    [
+        ("python main.py", ("python", "main.py")),
+        ("python3.6 main.py --n 3", ("python", "main.py", "--n", "3")),
+        ("time python2 main.py  # takes a while", ("python", "main.py")),
+        ("uv run python main.py", ("python", "main.py")),
+        ('python main.py --name "a b"', ("python", "main.py", "--name", "a b")),
+        (r"python main.py --re 'x{1,2}\d'", ("python", "main.py", "--re", r"x{1,2}\d")),
+        ("bash run.sh", ("bash", "run.sh")),
+        ("./run.sh", ("./run.sh",)),
+        ("nohup python main.py &", ("python", "main.py")),
+        ("python -m pkg.cli --x 1", ("python", "-m", "pkg.cli", "--x", "1")),
+        ("cat results.txt", ("cat", "results.txt")),
+    ],
+)
+def test_words_are_taken_apart_as_a_shell_does(text: str, argv: tuple[str, ...]) -> None:
+    found = one(text)
+    assert found.argv == argv
+    assert found.kind == "run"
+    assert not found.shell
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python main.py > log.txt",
+        "python main.py | tee log",
+        "python main.py && python main.py",
+        'python main.py --home "$HOME"',
+        "python main.py *.csv",
+        "for i in 1 2; do python main.py --seed $i; done",
+    ],
+)
+def test_shell_syntax_keeps_the_whole_line_for_a_shell(text: str) -> None:
+    found = one(text)
+    assert found.argv == ("bash", "-c", text)
+    assert found.shell
+    assert found.kind == "run"
+    assert found.script == PurePosixPath("main.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("pip install -r requirements.txt", "install"),
+        ("python setup.py install", "install"),
+        ("python setup.py build_ext --inplace", "build"),
+        ("python -m pip install .", "install"),
+        ("bash install_deps.sh", "install"),
+        ("wget https://example.org/x.zip", "download"),
+        ("pytest tests", "test"),
+        ("make", "build"),
+        ("make table1", "run"),
+        ("make clean", "other"),
+        ("cat nothing.txt", "other"),
+        ("accuracy: 98.9", "other"),
+    ],
+)
+def test_commands_are_told_apart_by_what_they_are_for(text: str, kind: str) -> None:
+    assert one(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "script", "workdir"),
+    [
+        ("python main.py", "main.py", "."),
+        ("python train.py", "src/train.py", "src"),
+        ("python ./src/train.py", "src/train.py", "."),
+        ("python -m pkg", "pkg/__main__.py", "."),
+        ("make table1", "Makefile", "."),
+        ('python "a b.py"', "exp/a b.py", "exp"),
+    ],
+)
+def test_the_script_is_found_and_the_folder_it_needs(text: str, script: str, workdir: str) -> None:
+    found = one(text)
+    assert str(found.script) == script
+    assert found.workdir == workdir
+
+
+def test_a_missing_script_is_named() -> None:
+    found = one("python evaluate.py")
+    assert found.script is None
+    assert found.target == "evaluate.py"
+
+
+def test_a_document_in_a_folder_speaks_of_its_folder() -> None:
+    assert one("python train.py", "src/README.md").workdir == "src"
+
+
+def test_cd_holds_within_a_block_and_unknown_folders_are_a_clone() -> None:
+    text = "```\ncd repo\ncd src\npython train.py\n```\n\n```\npython main.py\n```\n"
+    runs = [c for c in commands(markdown_lines(text)) if c.kind == "run"]
+    assert [(c.workdir, str(c.script)) for c in runs] == [("src", "src/train.py"), (".", "main.py")]
+
+
+def test_variables_in_front_are_kept_apart() -> None:
+    found = one("CUDA_VISIBLE_DEVICES=0 PYTHONPATH='a b' python main.py")
+    assert found.variables == (("CUDA_VISIBLE_DEVICES", "0"), ("PYTHONPATH", "a b"))
+    assert found.argv == ("python", "main.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["python main.py <dataset>", "python main.py --data PATH_TO_DATA", "python main.py [options]"],
+)
+def test_words_to_be_replaced_are_seen(text: str) -> None:
+    assert one(text).placeholders
+
+
+def test_markdown_fences_indents_inline_and_prompts() -> None:
+    text = (
+        "Run `python main.py` or `main.py`.\n\n"
+        "    $ bash run.sh\n    done: 98.9\n\n"
+        "~~~console\n(env) $ python main.py \\\n    --n 3\naccuracy 98.9\n~~~\n"
+        "```python\nimport main\n```\n"
+    )
+    lines = markdown_lines(text)
+    assert [(line.text, line.line, line.output) for line in lines] == [
+        ("python main.py", 1, False),
+        ("bash run.sh", 3, False),
+        ("done: 98.9", 4, True),
+        ("python main.py --n 3", 7, False),
+        ("accuracy 98.9", 9, True),
+    ]
+
+
+def test_restructured_text_blocks() -> None:
+    text = "Run::\n\n    python main.py\n\nthen\n\n.. code-block:: bash\n\n   bash run.sh\n\nEnd.\n"
+    assert [(line.text, line.line) for line in rst_lines(text)] == [
+        ("python main.py", 3),
+        ("bash run.sh", 9),
+    ]
+
+
+def test_shell_scripts_without_their_comments() -> None:
+    text = "#!/bin/bash\n# python old.py\npython main.py \\\n  --n 3\n"
+    assert [(line.text, line.line) for line in shell_lines(text)] == [("python main.py --n 3", 3)]
+
+
+@pytest.mark.parametrize("text", ["python 'main.py", 'python "a', "```\n", "`` ` ``", "$ ", "cd"])
+def test_broken_lines_do_no_harm(text: str) -> None:
+    for lines in (markdown_lines(f"```\n{text}\n```\n"), rst_lines(f"::\n\n  {text}\n")):
+        commands(lines)
