@@ -19,7 +19,9 @@ def level(done: Doc) -> str:
     parts = [earned, done.text("coverage")]
     reasons = "; ".join(done.texts("level_reasons"))
     text = " · ".join(part for part in parts if part)
-    return f"{text}. {reasons[:1].upper()}{reasons[1:]}." if reasons else f"{text}."
+    if not reasons:
+        return f"{text}."
+    return f"{text}. {'Remarks' if word == 'L3' else 'The next level lacks'}: {reasons}."
 
 
 def run_facts(done: Doc, checked: Doc) -> tuple[Fact, ...]:

@@ -112,8 +112,8 @@ _VERDICTS = (
     ),
     _verdict(
         "not_reproduced",
-        "The value was not obtained by computing it: it does not agree, or it was copied from a "
-        "file or from the source text, or there is no value at all.",
+        "The new runs do not give the value in the paper; or they give it only because it is "
+        "copied from a file or from the source text; or they give no value at all.",
         "Read the findings of the outcome. `HARDCODED` names the file and line that the value "
         "comes from.",
     ),

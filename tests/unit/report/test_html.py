@@ -112,7 +112,7 @@ def test_no_path_of_this_machine_is_in_the_page(artifact: Artifact) -> None:
     "text",
     [
         "3 of 8 declared outcomes were reproduced.",
-        "Level L1 · 8 outcomes declared. A launcher failed.",
+        "Level L1 · 8 outcomes declared. The next level lacks: a launcher failed.",
         "3f9c1a77e0b24d58",
         "2 of 2",
         "Debian GNU/Linux 12 (bookworm) · Linux 6.1.0 · Example CPU @ 2.50GHz × 2 · 8.0 GiB",
