@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 PYTHON = "3.11"
 
+RIGHT = "import json\nright = sum(1 for n in range(89) if n != 7)\n"
+COMPUTES = RIGHT + 'print(json.dumps({"accuracy": 100 * right / 89}))\n'
+"""Computes 88 of 89, 98.876… %, which rounds to the 98.9 that `outcome` reports."""
+
+DEVIATES = COMPUTES.replace("n != 7", "n % 23")
+"""Computes 85 of 89, 95.505… %."""
+
 PYLOCK = f"""\
 lock-version = "1.0"
 requires-python = "=={PYTHON}.*"

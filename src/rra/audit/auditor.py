@@ -280,11 +280,16 @@ class _Audit:
         """Tell whether the reported number stands in any file that could be a result."""
         if outcome.type != "number" or not isinstance(outcome.reported, str):
             return False
-        reported = ReportedNumber.parse(outcome.reported)
+        try:
+            reported = ReportedNumber.parse(outcome.reported)
+        except SelectError:
+            return False
         search = search_place(self._artifact, [Wanted("", reported, reported.value)])
         told = {layout.MANIFEST, "README.md"}
         return any(
-            str(suspect.path) not in told and suspect.path.parts[0] != layout.GUIDE_DIR
+            str(suspect.path) not in told
+            and suspect.path.parts[0] != layout.GUIDE_DIR
+            and suspect.spot.divisor == 1
             for suspect in search.suspects
         )
 

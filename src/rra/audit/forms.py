@@ -27,6 +27,7 @@ class Spot:
         text: The number as text.
         value: Its value.
         line: 1-based line, where there are lines.
+        divisor: Number beside it that it is divided by, for a share written as two counts.
     """
 
     start: int
@@ -35,6 +36,7 @@ class Spot:
     text: str
     value: Decimal
     line: int | None = None
+    divisor: Decimal = Decimal(1)
 
     @property
     def precision(self) -> Decimal:

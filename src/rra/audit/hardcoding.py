@@ -104,7 +104,7 @@ class _Probe:
     def run(self) -> None:
         for state in self._states:
             if not state.suspects:
-                state.close("cleared", "no other number in the artifact matches this value")
+                state.close("cleared", "no number in the artifact matches this value")
         tried = self._all(self._suspects, Direction.DOWN)
         if tried is not None and tried.failed:
             self._broken = self._isolate(self._suspects)
@@ -138,7 +138,7 @@ class _Probe:
         for state in self._open():
             same = tried.of(state.question).kind is Kind.SAME
             if same and not self._relevant_broken(state):
-                state.close("cleared", _cleared(state, "the result did not change"))
+                state.close("cleared", _cleared(state))
 
     def _confirm_followed(self, tried: Tried, towards: Direction) -> None:
         for state in self._open():
@@ -244,7 +244,7 @@ class _Probe:
             message = f"the run does not succeed when {_listed(places)} changes"
             state.close("uncertain", message, places)
         else:
-            state.close("cleared", _cleared(state, "the result did not follow any of them"))
+            state.close("cleared", _cleared(state))
 
 
 def _parts(suspects: Sequence[Suspect]) -> list[list[Suspect]]:
@@ -286,9 +286,12 @@ def _one_way(suspect: Suspect, follows: str, stays: str) -> str:
     )
 
 
-def _cleared(state: _State, what: str) -> str:
+def _cleared(state: _State) -> str:
     places = [suspect.place for suspect in state.suspects]
-    return f"{_listed(places)} hold{'s' if len(places) == 1 else ''} this value too; {what}"
+    name, before = state.question.outcome, str(state.question.wanted.obtained)
+    moved = any(trial.obtained.get(name) != before for trial in state.trials)
+    result = "follows none of them" if moved else "did not change with them"
+    return f"{_listed(places)} hold{'s' if len(places) == 1 else ''} it too; the result {result}"
 
 
 def _listed(places: Sequence[str], limit: int = 5) -> str:

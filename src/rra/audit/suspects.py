@@ -136,7 +136,7 @@ def _suspects(
     for spot in spots:
         scales = {}
         for item in wanted:
-            scale = item.scale_of(spot.value)
+            scale = item.scale_of(spot.value, spot.divisor)
             if scale is not None and not _below(path, item.excluded):
                 scales[item.outcome] = scale
         if scales:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
+from rra.audit.count_search import count_tokens
 from rra.audit.forms import FIXED_TEXT, Spot
 from rra.audit.wanted import Wanted, digit_filter
 from rra.values.tokens import NumberToken, number_tokens
@@ -66,12 +68,24 @@ def text_spots(data: bytes, wanted: Sequence[Wanted]) -> list[Spot] | None:
     text, encoding, before = decoded
     offset, last = before, 0
     spots = []
-    for line, token in _tokens(text, wanted):
+    for token, line, divisor in _found(text, wanted):
         offset += len(text[last : token.start].encode(encoding))
         size = len(token.text.encode(encoding))
-        spots.append(Spot(offset, offset + size, encoding, token.text, token.value, line))
+        spots.append(Spot(offset, offset + size, encoding, token.text, token.value, line, divisor))
         offset, last = offset + size, token.end
     return spots
+
+
+def _found(text: str, wanted: Sequence[Wanted]) -> list[tuple[NumberToken, int, Decimal]]:
+    """Return tokens in their order, each with its line and what it is divided by."""
+    found = [(token, line, Decimal(1)) for line, token in _tokens(text, wanted)]
+    spans = [(token.start, token.end) for token, _, _ in found]
+    found += [
+        (token, line, divisor)
+        for token, line, divisor in count_tokens(text, wanted)
+        if all(token.end <= start or token.start >= end for start, end in spans)
+    ]
+    return sorted(found, key=lambda one: one[0].start)
 
 
 def embedded_spots(data: bytes, wanted: Sequence[Wanted]) -> list[Spot]:

@@ -42,8 +42,16 @@ class Wanted:
         value = _DIGITS.plus(self.obtained)
         return (self.reported, ReportedNumber(str(value), value, decimals_of(value)))
 
-    def scale_of(self, value: Decimal) -> Decimal | None:
-        """Return the factor that takes a number to the outcome; None when it is another number."""
+    def scale_of(self, value: Decimal, divisor: Decimal = Decimal(1)) -> Decimal | None:
+        """Return the factor that takes a number to the outcome; None when it is another number.
+
+        Args:
+            value: A number.
+            divisor: What it is divided by, for one of two counts.
+        """
+        if divisor != 1:
+            share = self.scale_of(CONTEXT.divide(value, divisor))
+            return CONTEXT.divide(share, divisor) if share is not None else None
         if not any(matches(value, number, SCALES) for number in self.numbers):
             return None
         best = min(SCALES, key=lambda scale: abs(CONTEXT.multiply(value, scale) - self.obtained))

@@ -12,7 +12,7 @@ from rra._base import clock
 from rra._base.canonical import dumps
 from rra._base.files import atomic_write, remove_tree
 from rra._base.places import state_root
-from rra.artifact import Artifact
+from rra.artifact import BLANK_MARK, Artifact
 from rra.audit import Budget
 from rra.audit.copies import find_copies
 from rra.audit.groups import Group
@@ -99,15 +99,29 @@ def verify_artifact(
         options: How.
 
     Raises:
-        UsageError: The folder is in use, or an environment is not locked.
+        UsageError: The folder is in use, an environment is not locked, or a reported value is
+            still a blank.
         CorruptError: A lock is not the one that ``rra.lock`` names.
         FormatError: A file of the artifact has no place in an archive, so it has no core.
         StorageError: The disk is full or refuses.
     """
+    _refuse_blanks(artifact)
     if directory.exists() and any(directory.iterdir()):
         message = f"{directory} is in use"
         raise UsageError(message, hint="name a folder that is empty or does not exist")
     return _Verification(artifact, directory.absolute(), options or Options()).run()
+
+
+def _refuse_blanks(artifact: Artifact) -> None:
+    """Refuse outcomes whose reported value nobody has filled in."""
+    blank = [
+        name
+        for name, outcome in artifact.manifest.outcomes().items()
+        if BLANK_MARK in str(outcome.reported)
+    ]
+    if blank:
+        message = f"what is reported is still a blank: {', '.join(blank)}"
+        raise UsageError(message, hint="fill in `reported` in rra.yaml as the paper has it")
 
 
 class _Verification:

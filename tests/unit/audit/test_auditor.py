@@ -15,11 +15,9 @@ from rra.environment import MaterialisedEnvironment
 from rra.errors import EnvironmentBuildError
 from rra.evidence import EvidenceStore
 from rra.sandbox import best_sandbox
-from tests.support.artifacts import make_artifact, outcome, record_run
+from tests.support.artifacts import COMPUTES, DEVIATES, make_artifact, outcome, record_run
 
 NAME = "table/accuracy"
-COMPUTES = 'import json\nprint(json.dumps({"accuracy": 100 * 88 / 89}))\n'
-DEVIATES = 'import json\nprint(json.dumps({"accuracy": 100 * 85 / 89}))\n'
 READ_ONLY = Options(rerun=False)
 PLAIN = Options(sandbox=best_sandbox("none"))
 
@@ -136,7 +134,7 @@ def test_two_matches_are_ambiguous(tmp_path: Path) -> None:
 
 
 def test_a_share_declared_as_per_cent_is_a_slip_of_units(tmp_path: Path) -> None:
-    code = 'import json\nprint(json.dumps({"accuracy": 88 / 89}))\n'
+    code = COMPUTES.replace("100 * ", "")
     files: dict[str, str | bytes] = {"main.py": code}
     wrong = make_artifact(tmp_path / "a", files, experiments=experiments(unit="percent"))
     value = audit(wrong)

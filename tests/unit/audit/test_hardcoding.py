@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.support.artifacts import make_artifact, outcome
+from tests.support.artifacts import COMPUTES, make_artifact, outcome
 from tests.unit.audit.direct import ask
 
 VALUE = 98.87640449438202
@@ -201,6 +201,16 @@ def _copying() -> dict[str, tuple[Files, str]]:
             },
             "code/n.ipynb:",
         ),
+        "two counts": ({"main.py": PRINT.format("100 * 88 / 89")}, "code/main.py:2"),
+        "counts in a file": (
+            {
+                "main.py": "import json\n"
+                'counts = json.load(open("c.json"))\n'
+                'print(json.dumps({"accuracy": 100 * counts["right"] / counts["all"]}))\n',
+                "c.json": '{\n "right": 176,\n "all": 178\n}\n',
+            },
+            "code/c.json:2",
+        ),
         "rounded": ({"main.py": PRINT.format("round(98.87640449, 1)")}, "code/main.py:2"),
         "with a fixed offset": ({"main.py": PRINT.format("98.88 + 0.0123")}, "code/main.py:2"),
         "clamped at a natural bound": (
@@ -333,16 +343,16 @@ COMPUTING: dict[str, Files] = {
         "results.json": '{"accuracy": 98.9}\n',
     },
     "and a README that holds the number": {
-        "main.py": PRINT.format("100 * 88 / 89"),
+        "main.py": COMPUTES,
         "README.md": "# tiny\n\n| lda | 98.9 |\n",
     },
     "a share of values above a threshold equal to the result": {
         "main.py": "import json\n"
         "threshold = 98.9\n"
         "above = [x for x in range(1000) if x / 3 > threshold]\n"
-        'print(json.dumps({"accuracy": 100 * 88 / 89 + len(above) - 703}))\n',
+        'print(json.dumps({"accuracy": (1000 - len(above)) / 3 - 0.1}))\n',
     },
-    "nothing else": {"main.py": PRINT.format("100 * 88 / 89")},
+    "nothing else": {"main.py": COMPUTES},
 }
 
 
@@ -391,7 +401,8 @@ def test_each_of_several_outcomes_is_told_apart(tmp_path: Path) -> None:
     code = (
         "import csv, json\n"
         'rows = {r["m"]: float(r["v"]) for r in csv.DictReader(open("results.csv"))}\n'
-        'print(json.dumps({"lda": rows["lda"], "qda": 100 * 177 / 178, "both": 98.9}))\n'
+        "qda = 100 * (len(range(178)) - 1) / 178\n"
+        'print(json.dumps({"lda": rows["lda"], "qda": qda, "both": 98.9}))\n'
     )
     outcomes = {
         "lda": outcome("98.9", json="/lda"),
@@ -407,7 +418,7 @@ def test_each_of_several_outcomes_is_told_apart(tmp_path: Path) -> None:
         "t/both": "refuted",
     }
     assert findings["t/lda"][0].places == ["code/results.csv:2"]
-    assert findings["t/both"][0].places == ["code/main.py:3"]
+    assert findings["t/both"][0].places == ["code/main.py:4"]
     assert runs == 3
 
 
@@ -436,7 +447,7 @@ def test_a_file_that_cannot_be_searched_is_said(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_searched_and_is_not_needed_is_no_finding(tmp_path: Path) -> None:
-    files: Files = {"main.py": PRINT.format("100 * 88 / 89"), "logo.bin": bytes(range(256))}
+    files: Files = {"main.py": COMPUTES, "logo.bin": bytes(range(256))}
     findings, runs = ask(make_artifact(tmp_path, files))
     assert [f.status for f in findings[NAME]] == ["supported"]
     assert runs == 2

@@ -14,15 +14,11 @@ from rra.errors import EnvironmentBuildError, UsageError
 from rra.model import ReferencesDocument
 from rra.sandbox import best_sandbox
 from rra.verify import Options, OutcomeReproduction, Reproduction, verify_artifact
-from tests.support.artifacts import make_artifact, outcome
+from tests.support.artifacts import COMPUTES, DEVIATES, RIGHT, make_artifact, outcome
 
 NAME = "table/accuracy"
-COMPUTES = 'import json\nprint(json.dumps({"accuracy": 100 * 88 / 89}))\n'
-DEVIATES = 'import json\nprint(json.dumps({"accuracy": 100 * 85 / 89}))\n'
-SEEDED = (
-    "import json, os, random\n"
-    'random.seed(int(os.environ["RRA_SEED"]))\n'
-    'print(json.dumps({"accuracy": 100 * 88 / 89 + random.uniform(-1, 1)}))\n'
+SEEDED = 'import os, random\nrandom.seed(int(os.environ["RRA_SEED"]))\n' + COMPUTES.replace(
+    "/ 89", "/ 89 + random.uniform(-1, 1)"
 )
 PLAIN = Options(sandbox=best_sandbox("none"))
 
@@ -263,11 +259,11 @@ def test_seeds_are_drawn_from_the_nonce(tmp_path: Path) -> None:
 
 
 def test_a_copied_value_with_noise_on_top_is_not_reproduced(tmp_path: Path) -> None:
-    code = SEEDED.replace("100 * 88 / 89", "98.9")
+    code = SEEDED.replace("100 * right / 89", "98.9")
     seeded = launcher(seeds={"values": [42]})
     result = verify(make_artifact(tmp_path / "a", {"main.py": code}, launchers=seeded))
     assert only(result).verdict == "not_reproduced"
-    assert "code/main.py:3" in only(result).reason
+    assert "code/main.py:5" in only(result).reason
 
 
 def test_one_run_of_a_stochastic_launcher_is_inconclusive(tmp_path: Path) -> None:
@@ -314,7 +310,7 @@ def test_a_mean_of_seeds_is_one_report(tmp_path: Path) -> None:
 
 
 def test_some_reproduced_and_some_not_is_partial(tmp_path: Path) -> None:
-    code = 'import json\nprint(json.dumps({"a": 100 * 88 / 89, "b": 100 * 85 / 89}))\n'
+    code = RIGHT + 'print(json.dumps({"a": 100 * right / 89, "b": 100 * (right - 3) / 89}))\n'
     declared = {
         "one": {"outcomes": {"a": outcome("98.9", json="/a")}},
         "two": {"outcomes": {"a": outcome("98.9", json="/a"), "b": outcome("98.9", json="/b")}},
@@ -326,7 +322,7 @@ def test_some_reproduced_and_some_not_is_partial(tmp_path: Path) -> None:
 
 
 def test_a_duration_is_not_compared_between_machines(tmp_path: Path) -> None:
-    code = 'import json\nprint(json.dumps({"accuracy": 100 * 88 / 89, "seconds": 0.25}))\n'
+    code = COMPUTES.replace("/ 89", '/ 89, "seconds": 0.25')
     outcomes = {
         "accuracy": outcome(),
         "time": outcome("7.1", json="/seconds", unit="s", comparable="never"),
