@@ -40,7 +40,6 @@ CHECKOUT_ONLY = {
     "docs",
     "examples",
     "requirements",
-    "spec",
     "tests",
     "tools",
 }
