@@ -32,6 +32,7 @@ MOST_EVENTS = 50_000
 # A link that the launcher puts there leads nowhere.
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_KEEPING = os.O_RDWR | os.O_APPEND
 _seen: set[bytes] = set()
 _busy: set[int] = set()
 _SEEDERS = {
@@ -91,10 +92,12 @@ def _opened(args: tuple[Any, ...]) -> None:
     place = _path(args[0])
     if place is None:
         return
-    if args[2] & _WRITING:
-        emit("write", place)
-    elif any(place.startswith(root) for root in ROOTS):
+    writing = args[2] & _WRITING
+    reading = not writing or (args[2] & _KEEPING and not args[2] & os.O_TRUNC)
+    if reading and any(place.startswith(root) for root in ROOTS):
         emit("read", place)
+    if writing:
+        emit("write", place)
 
 
 def _written(path: Any, folder: Any = -1) -> None:

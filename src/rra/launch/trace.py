@@ -14,7 +14,8 @@ class Observation:
     """What was seen of a run; keys keep the order of first sight.
 
     Attributes:
-        reads: Absolute paths of files opened for reading.
+        reads: Absolute paths of files whose content was used as it was before the run wrote
+            to them: opened for reading, or for adding to them.
         writes: Absolute paths that were written, made, renamed or removed.
         denied: Absolute paths where that was tried and refused.
         programs: Paths of programs executed.
@@ -36,19 +37,25 @@ class Observation:
     def add(self, kind: str, value: str) -> None:
         """Take one event of `rra.launch.observer`; kinds that are unknown are passed over."""
         targets = {
-            "read": self.reads,
             "write": self.writes,
             "exec": self.programs,
             "python": self.interpreters,
         }
         if kind in targets:
             targets[kind][value] = None
+        elif kind == "read":
+            self.read(value)
         elif kind == "connect":
             self.connect(value)
         elif kind == "seed" and value.lstrip("-").isdigit():
             self.seeds[int(value)] = None
         elif kind == "gap" and value not in self.gaps:
             self.gaps.append(value)
+
+    def read(self, path: str) -> None:
+        """Take a file that was read, unless the run had written it before."""
+        if path not in self.writes:
+            self.reads[path] = None
 
     def connect(self, address: str) -> None:
         """Take a connection unless it stays on this machine and asks for no name."""
@@ -69,6 +76,7 @@ _ADDRESS = re.compile(
     rb'sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"', re.DOTALL
 )
 _WRITING = re.compile(rb"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
+_KEEPING = re.compile(rb"O_RDWR|O_APPEND")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 _REFUSED = {b"EROFS", b"EACCES", b"EPERM"}
@@ -118,14 +126,16 @@ class TraceParser:
         self._takers.get(name, self._change)(pid, call)
 
     def _open(self, pid: bytes, call: re.Match[bytes]) -> None:
-        if _WRITING.search(call["args"]) is None:
-            path = call["path"]
-            if path is not None and path.startswith(b"/") and b"O_DIRECTORY" not in call["args"]:
-                self.observation.reads[_text(path)] = None
-        elif call["path"] is not None:
-            if call["path"].startswith(b"/"):
-                self.observation.writes[_text(call["path"])] = None
-        elif call["errno"] in _REFUSED or call["errno"] == b"ENOENT":
+        path, args = call["path"], call["args"]
+        writing = _WRITING.search(args) is not None
+        if path is not None:
+            if not path.startswith(b"/") or b"O_DIRECTORY" in args:
+                return
+            if not writing or (_KEEPING.search(args) and b"O_TRUNC" not in args):
+                self.observation.read(_text(path))
+            if writing:
+                self.observation.writes[_text(path)] = None
+        elif writing and (call["errno"] in _REFUSED or call["errno"] == b"ENOENT"):
             self._paths(pid, call, self.observation.denied)
 
     def _change(self, pid: bytes, call: re.Match[bytes]) -> None:

@@ -46,12 +46,15 @@ def test_files_are_seen_with_what_was_done_to_them(place: Path) -> None:
     script = (
         "import os\n"
         "open('in.csv').read(); open('in.csv').read(); open('/etc/hostname').close()\n"
+        "open('log', 'a').close()\n"
         "open('out', 'w').close(); os.rename('out', 'moved'); os.mkdir('d'); os.rmdir('d')\n"
         "os.symlink('moved', 'link'); os.remove('link'); os.truncate('moved', 0)\n"
     )
     events = observe(place, script)
     assert events[1:] == [
         ["read", "/in.csv"],
+        ["read", "/log"],
+        ["write", "/log"],
         ["write", "/out"],
         ["write", "/moved"],
         ["write", "/d"],

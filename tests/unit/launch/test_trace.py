@@ -95,6 +95,25 @@ def test_refused_writes_are_attempts(line: bytes) -> None:
     assert (list(seen.denied), list(seen.writes)) == (["/usr/x"], [])
 
 
+@pytest.mark.parametrize(
+    ("flags", "reads"),
+    [
+        (b"O_WRONLY|O_CREAT|O_TRUNC", []),
+        (b"O_WRONLY|O_CREAT|O_APPEND", ["/code/a"]),
+        (b"O_RDWR", ["/code/a"]),
+        (b"O_RDWR|O_CREAT|O_TRUNC", []),
+    ],
+)
+def test_what_the_run_wrote_itself_is_no_input(flags: bytes, reads: list[str]) -> None:
+    seen = parse(
+        b'12 openat(AT_FDCWD</code>, "a", ' + flags + b", 0666) = 3</code/a>\n"
+        b'12 openat(AT_FDCWD</code>, "a", O_RDONLY) = 3</code/a>\n'
+        b'12 rename("b", "c") = 0\n'
+        b'12 openat(AT_FDCWD</code>, "c", O_RDONLY) = 3</code/c>\n'
+    )
+    assert list(seen.reads) == reads
+
+
 def test_a_relative_name_follows_the_folder_of_its_process() -> None:
     seen = parse(
         b'12 chdir("sub")                     = 0\n'
