@@ -4,7 +4,8 @@
 
 - ``docs/reference/rules/``: one page for each lint rule, from its docstring
 - ``docs/reference/cli/``: one page for each verb, from its help
-- ``docs/reference/errors.md``: the errors, from the tree in ``rra.errors``
+- ``docs/reference/errors.md``, ``words.md``: errors, verdicts and levels, from what
+  ``rra explain`` knows
 - ``docs/reference/format/``: one page for each document of the format, from its JSON Schema
 - ``docs/reference/api.md``: the functions of ``rra.api``, from their signatures and docstrings
 - ``README.md``: the help text between its markers
@@ -26,8 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import click
-
-    from rra.errors import RraError
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -234,36 +233,45 @@ def format_pages() -> Files:
 # ------------------------------------------------------------------------------- errors, api
 
 
-def error_tree(kind: type[RraError], depth: int = 0) -> Iterator[tuple[type[RraError], int]]:
-    """Yield the error classes in the order of their definition, parents first."""
-    yield kind, depth
-    for child in kind.__subclasses__():
-        yield from error_tree(child, depth + 1)
-
-
 def error_page() -> Files:
-    """Return the page that lists the errors with their names and exit codes."""
-    from rra.errors import RraError
+    """Return the page that lists the errors: slug, class, exit code, what to do."""
+    from rra import errors
+    from rra.report.words import catalogue
 
-    rows = []
-    for kind, _ in error_tree(RraError):
-        if kind.__module__ != "rra.errors":
-            continue
-        about = inspect.cleandoc(kind.__doc__ or "").split("\n\n", 1)[0].replace("\n", " ")
-        about = about.replace("``", "`")
-        rows.append(f"| `{kind.slug}` | `{kind.__name__}` | {kind.exit_code} | {about} |")
+    classes = [errors.RraError]
+    for parent in classes:
+        classes += parent.__subclasses__()
+    known = catalogue()
     page = [
         "# Errors",
         "",
-        "`rra explain SLUG` explains one. The slug is also in the `--json` output, in `problems`.",
-        "Exit codes are explained in [their own page](exit-codes.md).",
-        "",
-        "| slug | class in `rra.errors` | exit code | what it says |",
-        "|---|---|---|---|",
-        *rows,
+        "The slug stands behind each message and in the `--json` output; `rra explain SLUG`",
+        "explains it. What the exit codes mean is on [their own page](exit-codes.md).",
         "",
     ]
+    for kind in classes:
+        if kind.__module__ != errors.__name__ or kind is errors.RraError:
+            continue
+        word = known[kind.slug]
+        page += [f"## {kind.slug}", "", word.meaning, "", f"**What to do:** {word.next}", ""]
+        page += [f"Exit code {kind.exit_code}; `rra.errors.{kind.__name__}` in Python.", ""]
     return {REFERENCE / "errors.md": NOTE + "\n".join(page)}
+
+
+def word_page() -> Files:
+    """Return the page of the words that judge: verdicts, evidence levels, levels."""
+    from rra.report.words import catalogue
+
+    page = ["# Verdicts and levels", "", "`rra explain WORD` prints any of these.", ""]
+    kind = ""
+    for word in catalogue().values():
+        if word.kind == "error":
+            continue
+        if word.kind != kind:
+            kind = word.kind
+            page += [f"## {kind[0].upper()}{kind[1:]}", ""]
+        page += [f"### {word.word}", "", word.meaning, "", f"**What to do:** {word.next}", ""]
+    return {REFERENCE / "words.md": NOTE + "\n".join(page)}
 
 
 def header(function: Callable[..., object]) -> str:
@@ -306,7 +314,7 @@ def toctree(names: Iterator[str] | list[str]) -> str:
 def wanted() -> Files:
     """Return every generated file with the text it should have."""
     files: Files = {}
-    for make in (rule_pages, command_pages, format_pages, error_page, api_page, readme):
+    for make in (rule_pages, command_pages, format_pages, word_page, error_page, api_page, readme):
         files |= make()
     return files
 
