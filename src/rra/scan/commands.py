@@ -143,9 +143,24 @@ def _command(
 
 def _split(text: str) -> list[str]:
     try:
-        return shlex.split(text, comments=True)
+        return shlex.split(_without_shell_escapes(text), comments=True)
     except ValueError:
         return text.split()
+
+
+def _without_shell_escapes(text: str) -> str:
+    """Undo what only a shell undoes in double quotes, and `shlex` does not: escaped $ and `."""
+    kept: list[str] = []
+    quote = ""
+    for character in text:
+        escaped = bool(kept) and kept[-1] == "\\" and quote != "'"
+        if escaped and quote == '"' and character in "$`":
+            kept[-1] = character
+            continue
+        kept.append("\\\0" if escaped and character == "\\" else character)
+        if character in "'\"" and not escaped and quote in {"", character}:
+            quote = "" if quote else character
+    return "".join(kept).replace("\\\0", "\\")
 
 
 def _take_variables(words: list[str]) -> tuple[tuple[tuple[str, str], ...], list[str]]:

@@ -47,14 +47,17 @@ def recorded(root: Path) -> list[str]:
     return (root / "record").read_bytes().decode().split("\0")[:-1]
 
 
-ANY_TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=30)
+ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 NASTY = st.sampled_from(
     ["", " ", "$HOME", "`id`", "$(id)", "it's", '"', "\\", "{folds}", "{{x}}", "*", "~", "!!", "-n"]
-    + ["#", "a b", "a\nb", "\r", "é", "=", "A=b", ";", "&&", "<x>", "|", "\t", "'\\''", "${RECORD}"]
+) | st.sampled_from(
+    ["#", "a b", "a\nb", "\r", "é", "=", "A=b", ";", "&&", "<x>", "|", "\t", "'\\''", "${RECORD}"]
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(words=st.lists(ANY_TEXT | NASTY, max_size=5), value=ANY_TEXT | NASTY)
 def test_every_word_arrives_as_it_is(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], value: str
@@ -100,7 +103,9 @@ def test_without_python_it_names_the_readme_and_exits_69(tmp_path: Path) -> None
     tools = root / "tools"
     tools.mkdir()
     for name in ("bash", "dirname", "mkdir", "rm"):
-        (tools / name).symlink_to(f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}")
+        (tools / name).symlink_to(
+            f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}"
+        )
     done = run(root, PATH=str(tools))
     assert done.returncode == 69
     assert "environment/cpu/README.md" in done.stderr
@@ -120,7 +125,12 @@ print("accuracy: 98.9")
 
 def real(root: Path, text: str) -> Path:
     """An artifact whose `python` is the real one."""
-    code = {"main.py": SCRIPT, "results/old.csv": "same", "results/untouched.csv": "old", ".hid": ""}
+    code = {
+        "main.py": SCRIPT,
+        "results/old.csv": "same",
+        "results/untouched.csv": "old",
+        ".hid": "",
+    }
     artifact(root, text, dict(code))
     (root / "bin/python").unlink()
     (root / "bin/python").symlink_to(Path(sys.executable).resolve())
@@ -171,7 +181,7 @@ def test_the_first_step_that_fails_ends_it_with_its_status(tmp_path: Path) -> No
 
 
 def test_in_place_the_copy_has_the_code_and_the_data_but_no_other_element(tmp_path: Path) -> None:
-    listing = "import json, pathlib; print(json.dumps(sorted(p.name for p in pathlib.Path('.').iterdir())))"
+    listing = "import json, os; print(json.dumps(sorted(os.listdir('.'))))"
     steps = [Step(("python", "-c", listing))]
     root = real(tmp_path / "r", compile_launcher("a", steps, environment="cpu", code_root="."))
     write(root, {"x.py": "", "data/d.csv": "", ".git/c": "", "evidence/e": "", "rra.yaml": ""})
@@ -179,10 +189,15 @@ def test_in_place_the_copy_has_the_code_and_the_data_but_no_other_element(tmp_pa
 
 
 def test_folders_variables_and_steps(tmp_path: Path) -> None:
-    steps = [Step(("python", "1"), workdir="sub dir", variables=(("A", "x y"),)), Step(("python", "2"))]
+    steps = [
+        Step(("python", "1"), workdir="sub dir", variables=(("A", "x y"),)),
+        Step(("python", "2")),
+    ]
     text = compile_launcher("a", steps, environment="cpu")
     root = artifact(tmp_path, text, {"sub dir/a.py": ""})
-    (root / "bin/python").write_text('#!/bin/sh\nprintf "%s\\0" "$1" "${PWD##*/}" "${A:-}" >> "$RECORD"\n')
+    (root / "bin/python").write_text(
+        '#!/bin/sh\nprintf "%s\\0" "$1" "${PWD##*/}" "${A:-}" >> "$RECORD"\n'
+    )
     assert run(root).returncode == 0
     assert recorded(root) == ["1", "sub dir", "x y", "2", "code", ""]
 

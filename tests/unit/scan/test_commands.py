@@ -43,6 +43,8 @@ def one(text: str, source: str = "README.md") -> Command:
         ("uv run python main.py", ("python", "main.py")),
         ('python main.py --name "a b"', ("python", "main.py", "--name", "a b")),
         (r"python main.py --re 'x{1,2}\d'", ("python", "main.py", "--re", r"x{1,2}\d")),
+        (r'python main.py "a \$b \`c\` \\ \"d\""', ("python", "main.py", 'a $b `c` \\ "d"')),
+        (r"python main.py 'a \$b' \$c", ("python", "main.py", r"a \$b", "$c")),
         ("bash run.sh", ("bash", "run.sh")),
         ("./run.sh", ("./run.sh",)),
         ("nohup python main.py &", ("python", "main.py")),

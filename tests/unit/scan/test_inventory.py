@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path, PurePosixPath
-
-import pytest
+from typing import TYPE_CHECKING
 
 from rra.scan import inventory
 from rra.scan.inventory import take_inventory
 from tests.support.lookalikes import write
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def names(root: Path) -> list[str]:
@@ -31,7 +33,10 @@ def test_tools_folders_and_environments_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_the_elements_of_an_artifact_are_passed_over(tmp_path: Path) -> None:
-    write(tmp_path, {"rra.yaml": "", "a.py": "", "launchers/a.sh": "", "evidence/x": "", "d/guide/x": ""})
+    write(
+        tmp_path,
+        {"rra.yaml": "", "a.py": "", "launchers/a.sh": "", "evidence/x": "", "d/guide/x": ""},
+    )
     assert names(tmp_path) == ["a.py", "d/guide/x", "rra.yaml"]
 
 
@@ -52,9 +57,7 @@ def test_pipes_and_unreadable_folders_do_not_stop_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.py"]
 
 
-def test_it_stops_at_its_bound_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_stops_at_its_bound_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inventory, "MAX_FILES", 3)
     write(tmp_path, {f"{n}.txt": "" for n in range(5)})
     found = take_inventory(tmp_path)

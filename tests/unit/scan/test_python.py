@@ -103,7 +103,9 @@ def test_arguments_with_types_defaults_and_switches() -> None:
 
 
 def test_python_2_is_read_as_far_as_it_goes() -> None:
-    found = read("import cPickle\nfrom utils import f\nprint 'accuracy', 98.9\nD = '/home/me/d.csv'\n")
+    found = read(
+        "import cPickle\nfrom utils import f\nprint 'accuracy', 98.9\nD = '/home/me/d.csv'\n"
+    )
     assert found.python2
     assert found.syntax_error.startswith("line 3")
     assert found.imports == {"cPickle", "utils"}
@@ -111,7 +113,9 @@ def test_python_2_is_read_as_far_as_it_goes() -> None:
     assert [s.text for s in found.printed] == ["accuracy"]
 
 
-@pytest.mark.parametrize("text", ["def f(:\n", "x = (" * 500, "\x00", "'" * 3, "if 1:\n\tx\n        y\n"])
+@pytest.mark.parametrize(
+    "text", ["def f(:\n", "x = (" * 500, "\x00", "'" * 3, "if 1:\n\tx\n        y\n"]
+)
 def test_broken_files_are_reported_not_raised(text: str) -> None:
     assert read(text).syntax_error
 

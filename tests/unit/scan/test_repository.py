@@ -96,8 +96,13 @@ def test_shell_scripts_lead_to_what_they_start(tmp_path: Path) -> None:
 
 
 def test_notebooks_are_read_and_broken_ones_reported(tmp_path: Path) -> None:
-    cell = {"cell_type": "code", "source": ["%matplotlib inline\n", "import pandas\n", "pandas.read_csv('d.csv')"]}
-    notebook = {"cells": [{**cell, "metadata": {}, "outputs": [], "execution_count": None}]}
+    cell = {
+        "cell_type": "code",
+        "source": ["%matplotlib inline\n", "import pandas\n", "pandas.read_csv('d.csv')"],
+    }
+    notebook: dict[str, object] = {
+        "cells": [{**cell, "metadata": {}, "outputs": [], "execution_count": None}]
+    }
     notebook |= {"metadata": {}, "nbformat": 4, "nbformat_minor": 2}
     root = write(tmp_path, {"a.ipynb": json.dumps(notebook), "b.ipynb": "{", "d.csv": ""})
     scan = scan_repository(root)
@@ -116,7 +121,7 @@ def test_a_readme_in_utf_16_with_windows_line_ends(tmp_path: Path) -> None:
 
 def test_a_repository_without_anything(tmp_path: Path) -> None:
     scan = scan_repository(tmp_path)
-    assert scan.commands == scan.results == scan.problems == scan.data_files == ()
+    assert (len(scan.commands), len(scan.results), len(scan.problems)) == (0, 0, 0)
     assert scan.licence is None
     with pytest.raises(UsageError, match="no such directory"):
         scan_repository(tmp_path / "none")
@@ -164,6 +169,9 @@ def test_python_versions(tmp_path: Path, name: str, text: str, version: str, exa
 
 
 def test_third_party_imports_of_some_files(tmp_path: Path) -> None:
-    write(tmp_path, {"a.py": "import numpy, b, os\n", "b.py": "import sklearn.svm\n", "c.py": "import x\n"})
+    write(
+        tmp_path,
+        {"a.py": "import numpy, b, os\n", "b.py": "import sklearn.svm\n", "c.py": "import x\n"},
+    )
     files = [PurePosixPath("a.py"), PurePosixPath("b.py")]
     assert third_party_imports(tmp_path, files) == ("numpy", "sklearn")
