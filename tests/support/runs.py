@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import sys
 import venv
 from collections.abc import Mapping
@@ -65,6 +67,7 @@ def write_artifact(
 def host_environment() -> MaterialisedEnvironment:
     """Return a virtual environment of the Python that runs the tests, without packages."""
     root = Path(mkdtemp(prefix="rra-test-environment-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
     venv.create(root, symlinks=True)
     return MaterialisedEnvironment(
         id="host",

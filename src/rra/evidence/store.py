@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from rra._base import canonical
+from rra._base import canonical, clock
 from rra._base.files import (
     STAGING_PREFIX,
     atomic_write,
@@ -32,6 +32,15 @@ STDERR = "stderr.txt"
 OUTPUTS = "outputs"
 
 _SHORT, _FULL = 16, 64
+_STALE_SECONDS = 86_400.0
+
+
+def sweep_stale(folder: Path) -> None:
+    """Remove what writers that were killed a day ago or earlier left in a folder."""
+    for leftover in folder.glob(f"{STAGING_PREFIX}*"):
+        with contextlib.suppress(FileNotFoundError):  # removed by somebody else meanwhile
+            if clock.now().timestamp() - leftover.lstat().st_mtime > _STALE_SECONDS:
+                remove_tree(leftover)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,6 +61,11 @@ class StoredRecord:
     def outputs(self) -> Path:
         """Folder of what the run left, ``stdout.txt`` included."""
         return self.directory / OUTPUTS
+
+
+def _when(stored: StoredRecord) -> tuple[str, int, str]:
+    written = (stored.directory / RECORD).stat().st_mtime_ns
+    return stored.record.ended, written, stored.digest
 
 
 class EvidenceStore:
@@ -83,6 +97,7 @@ class EvidenceStore:
             return digest, target
         with storage_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
+            sweep_stale(target.parent)
             try:
                 staged.rename(target)
             except OSError as error:
@@ -96,11 +111,13 @@ class EvidenceStore:
     def records(self, launcher: str | None = None) -> list[StoredRecord]:
         """Return the records, of one launcher or of all, in the order of their ends.
 
+        Runs that ended in the same second come in the order in which they were written.
+
         Raises:
             CorruptError: A record cannot be read.
         """
         found = [self._read(folder) for folder in self._folders(launcher)]
-        return sorted(found, key=lambda one: (one.record.ended, one.record.started, one.digest))
+        return sorted(found, key=_when)
 
     def latest(self, launcher: str, *, ok: bool = True) -> StoredRecord | None:
         """Return the newest record of a launcher, by default of its successful runs.

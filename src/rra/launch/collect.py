@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra._base.files import remove_tree, safe_join
@@ -25,43 +25,72 @@ class LeftOut:
     why: str
 
 
-def make_safe(outputs: Path, code: Path) -> list[LeftOut]:
+def take_over(outputs: Path, target: Path) -> list[LeftOut]:
+    """Move the output directory out of the launcher's reach.
+
+    When it is no directory of its own any more (removed, or a link put in its place or above
+    it), the target is an empty one, and what the link leads to is not touched.
+    """
+    if os.path.realpath(outputs) == str(outputs) and outputs.is_dir():
+        outputs.chmod(stat.S_IMODE(outputs.stat().st_mode) | stat.S_IRWXU)
+        outputs.rename(target)
+        return []
+    target.mkdir()
+    return [LeftOut(".", "the output directory itself was removed or replaced")]
+
+
+def make_safe(outputs: Path, code: Path, *, place: Path) -> list[LeftOut]:
     """Leave only regular files in the outputs, and return what was taken out.
 
     A link to a file of the outputs or of the copy of the code becomes that file. Other links,
     pipes, sockets and devices go: who looks at the evidence later must not be led elsewhere.
 
     Args:
-        outputs: The output directory; when it is no directory any more, it is made anew.
+        outputs: The outputs, taken over.
         code: The private copy of the code.
+        place: Where the outputs were during the run, which links still name.
     """
-    if outputs.is_symlink() or not outputs.is_dir():
-        _remove(outputs)
-        outputs.mkdir(parents=True)
-        return [LeftOut(".", "the output directory itself was removed or replaced")]
-    roots = (outputs.resolve(), code.resolve())
-    return list(_clean(outputs, PurePosixPath(), roots))
+    return list(_clean(_Kept(outputs, code, place), PurePosixPath()))
 
 
-def _clean(root: Path, inside: PurePosixPath, roots: Sequence[Path]) -> Iterator[LeftOut]:
-    folder = root / inside
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Kept:
+    """Folders whose files may be kept; none is a link, so a path in them leads nowhere else."""
+
+    outputs: Path
+    code: Path
+    place: Path
+
+    def original(self, link: Path) -> Path | None:
+        """Return the file that a link stands for, if it is one that may be kept."""
+        named = os.path.normpath(link.parent / link.readlink())
+        target = Path(named)
+        if target.is_relative_to(self.place):
+            target = self.outputs / target.relative_to(self.place)
+        real = Path(os.path.realpath(target))
+        inside = any(real.is_relative_to(root) for root in (self.outputs, self.code))
+        return real if inside else None
+
+
+def _clean(kept: _Kept, inside: PurePosixPath) -> Iterator[LeftOut]:
+    folder = kept.outputs / inside
     folder.chmod(stat.S_IMODE(folder.lstat().st_mode) | stat.S_IRWXU)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are enough
         path, mode = folder / name, (folder / name).lstat().st_mode
         if stat.S_ISDIR(mode):
-            yield from _clean(root, inside / name, roots)
+            yield from _clean(kept, inside / name)
         elif stat.S_ISREG(mode):
             path.chmod(stat.S_IMODE(mode) & 0o777 | stat.S_IRUSR | stat.S_IWUSR)
-        elif why := _not_kept(path, mode, roots):
+        elif why := _not_kept(path, mode, kept):
             path.unlink()
             yield LeftOut(printable(inside / name), why)
 
 
-def _not_kept(path: Path, mode: int, roots: Sequence[Path]) -> str:
+def _not_kept(path: Path, mode: int, kept: _Kept) -> str:
     if not stat.S_ISLNK(mode):
         return "neither a file nor a folder"
-    target = Path(os.path.realpath(path))
-    if not any(target.is_relative_to(root) for root in roots):
+    target = kept.original(path)
+    if target is None:
         return f"a link to {printable(path.readlink())}, outside what is kept"
     if not target.is_file():
         return "a link to something that is not a file"

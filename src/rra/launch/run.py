@@ -113,11 +113,14 @@ def _execute(
     ended = clock.now()
     changes = code.changes()
     changed = artifact.changes() if artifact is not None else None
-    left_out = collect.make_safe(own, space.code)
-    collected = collect.collect(launcher.collect, changes, space.code, own)
-    beyond = collect.limit_size(own, limit)
-    termination = _termination(done, space, too_much=bool(beyond) or _too_large(launcher, own))
-    _take_outputs(own, space)
+    outputs = space.record / OUTPUTS
+    left_out = collect.take_over(own, outputs)
+    left_out += collect.make_safe(outputs, space.code, place=own)
+    collected = collect.collect(launcher.collect, changes, space.code, outputs)
+    beyond = collect.limit_size(outputs, limit)
+    too_much = bool(beyond) or _too_large(launcher, outputs)
+    termination = _termination(done, space, too_much=too_much)
+    _add_streams(outputs, space)
     return RunFacts(
         request=request,
         space=space,
@@ -136,7 +139,7 @@ def _execute(
         artifact=[*changed.written, *changed.removed] if changed is not None else [],
         collected=collected,
         left_out=[*left_out, *beyond],
-        missing=collect.missing_outputs(launcher, space.record / OUTPUTS),
+        missing=collect.missing_outputs(launcher, outputs),
     )
 
 
@@ -168,14 +171,13 @@ def _termination(done: Supervised, space: Workspace, *, too_much: bool) -> Termi
     return done.termination
 
 
-def _take_outputs(own: Path, space: Workspace) -> None:
-    """Move the outputs to the evidence, with what was printed beside what was written."""
+def _add_streams(outputs: Path, space: Workspace) -> None:
+    """Put what was printed beside what was written."""
     for name in (STDOUT, STDERR):
-        printed = own / name
-        if printed.exists():
-            remove_tree(printed)
-        link_or_copy(space.record / name, printed)
-    own.rename(space.record / OUTPUTS)
+        place = outputs / name
+        if place.exists():
+            remove_tree(place)
+        link_or_copy(space.record / name, place)
 
 
 def _keep(

@@ -10,14 +10,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rra._base import clock
 from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
+from rra.evidence import sweep_stale
 
 _OWNER = ".owner"
 _LONGEST_TEMPORARY = 60
 """Sockets of multiprocessing live below TMPDIR and may have 107 bytes in all."""
-
-_STALE_SECONDS = 86_400.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -99,22 +97,11 @@ def workspace(outputs_root: Path) -> Iterator[Workspace]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed runs left: folders that nobody holds, other leftovers of a day ago."""
+    """Remove what killed runs left: the folders of runs that nobody holds, other old leftovers."""
     for leftover in folder.glob(f"{STAGING_PREFIX}*"):
-        owner = leftover / _OWNER
-        try:
-            if owner.is_file():
-                _remove_unowned(leftover, owner)
-            elif clock.now().timestamp() - leftover.lstat().st_mtime > _STALE_SECONDS:
+        with contextlib.suppress(FileNotFoundError):  # its own process removes it just now
+            owner = (leftover / _OWNER).open("rb")
+            with owner, contextlib.suppress(BlockingIOError):  # in use
+                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 remove_tree(leftover)
-        except FileNotFoundError:
-            continue  # its own process has removed it meanwhile
-
-
-def _remove_unowned(leftover: Path, owner: Path) -> None:
-    with owner.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
-        remove_tree(leftover)
+    sweep_stale(folder)

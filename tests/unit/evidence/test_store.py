@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rra._base import clock
 from rra._base.files import STAGING_PREFIX, sha256_bytes
 from rra.errors import CorruptError
 from rra.evidence import EvidenceStore, StoredRecord, verify_record, write_events
@@ -98,6 +100,13 @@ def test_records_come_in_the_order_of_their_ends(store: EvidenceStore, tmp_path:
     assert store.records("other") == []
 
 
+def test_runs_of_one_second_come_as_they_were_written(store: EvidenceStore, tmp_path: Path) -> None:
+    written = [add(store, tmp_path / f"s{number}", nonce=f"{number}") for number in range(5)]
+    for number, stored in enumerate(written):
+        os.utime(stored.directory / "record.json", ns=(number, number))
+    assert [one.record.nonce for one in store.records()] == ["0", "1", "2", "3", "4"]
+
+
 def test_the_latest_is_the_newest_success(store: EvidenceStore, tmp_path: Path) -> None:
     add(store, tmp_path / "a", ended="2026-11-29T18:00:00Z")
     add(store, tmp_path / "b", ended="2026-11-29T19:00:00Z", termination="exit", exit_code=1)
@@ -132,6 +141,17 @@ def test_evidence_moves_between_file_systems(
     monkeypatch.setattr(Path, "rename", refuse)
     assert verify_record(add(store, tmp_path / "staged")) == []
     assert not (tmp_path / "staged").exists()
+
+
+def test_what_a_killed_writer_left_goes_after_a_day(store: EvidenceStore, tmp_path: Path) -> None:
+    for name, age in (("old", 90_000), ("new", 1_000)):
+        leftover = store.root / "main" / f"{STAGING_PREFIX}{name}"
+        leftover.mkdir(parents=True)
+        moment = clock.now().timestamp() - age
+        os.utime(leftover, (moment, moment))
+    stored = add(store, tmp_path / "staged")
+    names = {path.name for path in (store.root / "main").iterdir()}
+    assert names == {f"{STAGING_PREFIX}new", stored.directory.name}
 
 
 def test_a_record_that_is_none_is_named(store: EvidenceStore, tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from rra.launch.collect import collect, limit_size, make_safe, missing_outputs, untouched
+from rra.launch.collect import collect, limit_size, make_safe, missing_outputs, take_over, untouched
 from rra.launch.inventory import TreeSnapshot
 from rra.model import Launcher
+
+PLACE = Path("/where/the/outputs/were")
 
 
 @pytest.fixture
@@ -93,12 +95,13 @@ def test_links_within_become_files_and_others_go(code: Path, outputs: Path) -> N
     write(code, "n.json")
     (outputs / "latest").symlink_to("run-1/m.json")
     (outputs / "from-code").symlink_to(code / "n.json")
+    (outputs / "absolute").symlink_to(PLACE / "run-1" / "m.json")
     (outputs / "folder").symlink_to("run-1")
     (outputs / "passwords").symlink_to("/etc/passwd")
     (outputs / "dangling").symlink_to("nowhere")
     os.mkfifo(outputs / "pipe")
-    left_out = {one.path: one.why for one in make_safe(outputs, code)}
-    assert kept(outputs) == ["from-code", "latest", "run-1/m.json"]
+    left_out = {one.path: one.why for one in make_safe(outputs, code, place=PLACE)}
+    assert kept(outputs) == ["absolute", "from-code", "latest", "run-1/m.json"]
     assert not (outputs / "latest").is_symlink()
     assert (outputs / "latest").read_text() == "run-1/m.json"
     assert sorted(left_out) == ["dangling", "folder", "passwords", "pipe"]
@@ -106,33 +109,54 @@ def test_links_within_become_files_and_others_go(code: Path, outputs: Path) -> N
     assert left_out["pipe"] == "neither a file nor a folder"
 
 
-@pytest.mark.parametrize("replacement", ["link", "file", "nothing"])
+@pytest.mark.parametrize("replacement", ["link", "link above", "file", "nothing"])
 def test_an_output_directory_that_is_none_any_more(
-    tmp_path: Path, code: Path, outputs: Path, replacement: str
+    tmp_path: Path, outputs: Path, replacement: str
 ) -> None:
-    outputs.rmdir()
+    write(tmp_path / "elsewhere", "own/precious")
+    own = outputs / "own"
     if replacement == "link":
-        (tmp_path / "elsewhere").mkdir()
-        write(tmp_path / "elsewhere", "precious")
+        own.symlink_to(tmp_path / "elsewhere" / "own")
+    elif replacement == "link above":
+        outputs.rmdir()
         outputs.symlink_to(tmp_path / "elsewhere")
     elif replacement == "file":
-        outputs.write_text("")
-    (left_out,) = make_safe(outputs, code)
+        own.write_text("")
+    (left_out,) = take_over(own, tmp_path / "taken")
     assert left_out.path == "."
+    assert kept(tmp_path / "taken") == []
+    assert kept(tmp_path / "elsewhere") == ["own/precious"]
+
+
+def test_a_copy_of_the_code_that_is_a_link_opens_nothing(
+    tmp_path: Path, code: Path, outputs: Path
+) -> None:
+    write(tmp_path / "elsewhere", "secret")
+    code.rmdir()
+    code.symlink_to(tmp_path / "elsewhere")
+    (outputs / "m.json").symlink_to(code / "secret")
+    (left_out,) = make_safe(outputs, code, place=PLACE)
+    assert left_out.path == "m.json"
     assert kept(outputs) == []
-    assert (tmp_path / "elsewhere" / "precious").exists() == (replacement == "link")
+
+
+def test_a_closed_output_directory_is_taken_over(tmp_path: Path, outputs: Path) -> None:
+    write(outputs, "x")
+    outputs.chmod(0)
+    assert take_over(outputs, tmp_path / "taken") == []
+    assert kept(tmp_path / "taken") == ["x"]
 
 
 def test_names_that_are_no_text_are_written_with_escapes(code: Path, outputs: Path) -> None:
     (outputs / os.fsdecode(b"\xff")).symlink_to("nowhere")
-    assert [one.path for one in make_safe(outputs, code)] == ["\\xff"]
+    assert [one.path for one in make_safe(outputs, code, place=PLACE)] == ["\\xff"]
 
 
 def test_modes_do_not_hide_what_was_left(code: Path, outputs: Path) -> None:
     write(outputs, "closed/m.json")
     (outputs / "closed" / "m.json").chmod(0)
     (outputs / "closed").chmod(0)
-    assert make_safe(outputs, code) == []
+    assert make_safe(outputs, code, place=PLACE) == []
     assert (outputs / "closed" / "m.json").stat().st_mode & 0o600 == 0o600
 
 
