@@ -103,15 +103,15 @@ def _settings(settings: tuple[SettingView, ...]) -> Markup | None:
             _cell("value", tag("code", item.value)),
             _cell("from", item.source),
             _cell("why", item.rationale),
-            _cell("also tried", "; ".join(item.alternatives) or "–"),
+            _cell("also tried", join(item.alternatives, tag("br")) or "–"),
             role="row",
         )
         for item in settings
     ]
-    return table("What the experiment was set to, and who says so", titles, rows)
+    return table("What the experiment was set to, and who says so", titles, rows, "settings")
 
 
-def table(caption: str, titles: tuple[str, ...], rows: list[Markup]) -> Markup:
+def table(caption: str, titles: tuple[str, ...], rows: list[Markup], kind: str = "") -> Markup:
     """Return a table that becomes a list of cards on a narrow screen."""
     heads = [tag("th", title, scope="col", role="columnheader") for title in titles]
     return tag(
@@ -119,7 +119,7 @@ def table(caption: str, titles: tuple[str, ...], rows: list[Markup]) -> Markup:
         tag("caption", caption),
         tag("thead", tag("tr", *heads, role="row"), role="rowgroup"),
         tag("tbody", *rows, role="rowgroup"),
-        class_="stack",
+        class_=f"stack {kind}".strip(),
         role="table",
     )
 

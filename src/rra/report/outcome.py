@@ -7,6 +7,7 @@ from rra.report.page import OutcomeView, Step
 from rra.report.pieces import facts, finding, verdict_chip
 from rra.report.plot import Plot, render_plot
 
+_SHORT = 28
 _TITLES = ("outcome", "in the paper", "claimed", "obtained", "agreement", "repeatability")
 
 
@@ -50,7 +51,9 @@ def _row(item: OutcomeView, *, verified: bool) -> Markup:
 
 
 def _cell(label: str, content: Markup | str) -> Markup:
-    return tag("td", tag("span", content), data_label=label, role="cell")
+    plain = len(content) <= _SHORT and label in {"claimed", "obtained"}
+    kind = "number" if plain else None
+    return tag("td", tag("span", content, class_=kind), data_label=label, role="cell")
 
 
 def render_outcome(item: OutcomeView) -> Markup:

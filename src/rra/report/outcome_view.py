@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rra.artifact import Artifact
     from rra.model import Outcome
 
-_STATUS_TONES = {"refuted": "bad", "uncertain": "mixed", "supported": "good"}
 _UNITS = {"percent": "%", "fraction": "", "seconds": "s"}
 _RULES = {
     "reference-runs": "new runs against reference runs",
@@ -26,6 +25,7 @@ _RULES = {
 }
 _SUPPORTED = {"HARDCODED": "not copied", "SUPPORTED": "supported"}
 _OPENINGS = {"the", "one", "a", "an", "no", "some", "this", "it", "consistent", "both", "at"}
+_MOST_CHANGES = 6
 _MOST_SCRIPTS = 6
 
 
@@ -41,7 +41,7 @@ def outcome_views(artifact: Artifact, done: Doc, checked: Doc) -> tuple[OutcomeV
 
 def _outcome(key: str, outcome: Outcome, result: Doc, audit: Doc, position: int) -> OutcomeView:
     judged = result.doc("judgement")
-    found = [*_findings(result), *_findings(judged), *_findings(audit)]
+    found = _distinct([*_findings(result), *_findings(judged), *_findings(audit)])
     decisive = [item for item in found if item.tone == "bad"]
     others = [item for item in found if item not in decisive]
     words = verdict(result.text("verdict"), result.text("detail")) if result else NOT_VERIFIED
@@ -55,8 +55,8 @@ def _outcome(key: str, outcome: Outcome, result: Doc, audit: Doc, position: int)
         repeatability=answer(result.text("repeatability")),
         verdict=words,
         reason=_sentence(result.text("reason")),
-        headline=tuple(dict.fromkeys(decisive)),
-        findings=tuple(dict.fromkeys(others)),
+        headline=tuple(decisive),
+        findings=tuple(others),
         plot=_plot(key, outcome, result, judged),
         facts=_facts(outcome, result, judged, audit),
         deviation=_deviation(outcome),
@@ -136,30 +136,41 @@ def _findings(document: Doc) -> list[Found]:
     ]
 
 
+def _distinct(findings: list[Found]) -> list[Found]:
+    """Drop what verify and audit both say; the first to say it is kept."""
+    first: dict[tuple[str, str], Found] = {}
+    for item in findings:
+        first.setdefault((item.word.rstrip("?"), item.message), item)
+    return list(first.values())
+
+
 def _word(code: str, status: str) -> str:
     """Return the word of a finding; one that does not refute must not read as if it did."""
-    plain = code.replace("-", " ")
+    if not code.isupper():
+        return code.replace("-", " ")
     if status == "supported":
-        return _SUPPORTED.get(code, f"not {plain}")
-    return f"{plain}?" if status == "uncertain" else plain
+        return _SUPPORTED.get(code, f"not {code}")
+    return f"{code}?" if status == "uncertain" else code
 
 
 def _tone(finding: Doc) -> str:
     """Return the colour of a finding: red only when the outcome falls with it."""
-    status = finding.text("status")
-    if status == "refuted" and finding.text("material") == "false":
-        return "mixed"
-    return _STATUS_TONES.get(status, "none")
+    status, material = finding.text("status"), finding.text("material") != "false"
+    if status == "refuted":
+        return "bad" if material else "mixed"
+    if status == "uncertain":
+        return "mixed" if material else "none"
+    return "good" if status == "supported" else "none"
 
 
 def _trial(trial: Doc) -> str:
     """Return one run of a probe as a line."""
     changed = [
         f"{item.text('place')}: {item.text('original')} → {item.text('decoy')}"
-        for item in trial.docs("replaced")
+        for item in trial.docs("replaced")[:_MOST_CHANGES]
     ]
     more = (trial.number("replaced_count") or Decimal(0)) - len(changed)
-    changed += [f"{more} more"] if more > 0 else []
+    changed += [f"and {more} more numbers"] if more > 0 else []
     changed += [f"{name} taken away" for name in trial.texts("removed")]
     gave = [f"{name} = {value}" for name, value in trial.doc("obtained").items() if value]
     result = trial.text("failed") or ", ".join(gave) or "no value"

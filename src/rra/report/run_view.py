@@ -16,7 +16,8 @@ def level(done: Doc) -> str:
     if not word:
         return ""
     earned = "No level was earned" if word == "none" else f"Level {word}"
-    parts = [earned, done.text("coverage")]
+    coverage = done.text("coverage")
+    parts = [earned, coverage.removeprefix(f"{word} · ")]
     reasons = "; ".join(done.texts("level_reasons"))
     text = " · ".join(part for part in parts if part)
     if not reasons:

@@ -329,7 +329,7 @@ def reproduction() -> dict[str, Any]:
         "verdict": "partial",
         "level": "L1",
         "level_reasons": ["a launcher failed"],
-        "coverage": "8 outcomes declared",
+        "coverage": "L1 · 8 outcomes declared",
     }
 
 
