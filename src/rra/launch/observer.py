@@ -157,8 +157,7 @@ def watch_seeds(module: Any, names: tuple[str, ...]) -> None:
 def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
     def seeding(*args: Any, **kwargs: Any) -> Any:
         for value in (*args[:1], *kwargs.values()):
-            if hasattr(value, "__index__") and not isinstance(value, bool):
-                emit("seed", str(int(value)))
+            _note_seed(value)
         return original(*args, **kwargs)
 
     for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -167,6 +166,16 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
             setattr(seeding, attribute, value)
     seeding.__wrapped__ = original  # type: ignore[attr-defined]
     return seeding
+
+
+def _note_seed(value: Any) -> None:
+    if isinstance(value, bool):
+        return
+    try:  # an array has __index__ too, and refuses
+        number = value.__index__()
+    except Exception:  # noqa: BLE001 - whatever a seed may be, to watch must not change it
+        return
+    emit("seed", str(int(number)))
 
 
 class SeedFinder:

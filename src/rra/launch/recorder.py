@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,7 @@ from rra.sandbox import Availability, Sandbox, best_sandbox
 Level = Literal["tree", "audit-hook", "strace"]
 
 _EVENTS = "events"
+_OLDEST, _OLDEST_HOOK = [3, 7], [3, 8]
 _MOST_BYTES = 256 * 1024 * 1024
 _TRACE_END_SECONDS = 0.1
 _TRACE_DRAIN_SECONDS = 10.0
@@ -54,36 +56,47 @@ class Recorder:
         space: The folders of the run.
         reader: Reads the trace, when strace works here.
         program: The strace that is used.
+        observed: Whether the observer is in place.
     """
 
     space: Workspace
     reader: TraceReader | None
     program: Path | None
+    observed: bool
 
     @classmethod
-    def start(cls, space: Workspace, sandbox: Sandbox, *, readable: list[Path]) -> Recorder:
+    def start(
+        cls, space: Workspace, sandbox: Sandbox, *, readable: list[Path], python: str
+    ) -> Recorder:
         """Begin to watch with the best level that works with this sandbox.
 
         Args:
             space: The folders of the run.
             sandbox: Its isolation.
             readable: Folders whose files matter when they are read.
+            python: Version of the environment's Python.
         """
         reader = None
         program = process.find_tool("strace") if try_strace(sandbox).works else None
         if program is not None:
             reader = TraceReader(space.trace, space.code, sandbox.programs)
             reader.start()
+        observed = _version(python) >= _OLDEST
+        if observed:
+            cls._write_observer(space, readable, hook=reader is None)
+        return cls(space, reader, program, observed)
+
+    @staticmethod
+    def _write_observer(space: Workspace, readable: list[Path], *, hook: bool) -> None:
         roots = [str(place) for place in (space.code, space.outputs, *readable)]
-        source = observer_source(space.seen / _EVENTS, roots, hook=reader is None)
+        source = observer_source(space.seen / _EVENTS, roots, hook=hook)
         (space.given / "observer").mkdir()
         (space.given / "observer" / "sitecustomize.py").write_text(source, "utf-8")
-        return cls(space, reader, program)
 
     @property
-    def python_path(self) -> Path:
-        """Folder that must come first on ``PYTHONPATH``."""
-        return self.space.given / "observer"
+    def python_path(self) -> Path | None:
+        """Folder that must come first on ``PYTHONPATH``, if there is one."""
+        return self.space.given / "observer" if self.observed else None
 
     def wrap(self, argv: list[str]) -> list[str]:
         """Return the command that is watched."""
@@ -103,11 +116,17 @@ class Recorder:
             level = "strace"
             if not self.reader.complete:
                 seen.gaps.append("the trace ended before the last process")
-        hooked = _read_events(self.space.seen / _EVENTS, seen)
-        if level == "tree" and hooked:
+        _read_events(self.space.seen / _EVENTS, seen)
+        if level == "tree" and any(_version(one) >= _OLDEST_HOOK for one in seen.interpreters):
             level = "audit-hook"
         seen.gaps[:0] = _GAPS[level]
+        if not self.observed:
+            seen.gaps.append("seeds were not seen: this Python is too old to be watched")
         return seen, level
+
+
+def _version(python: str) -> list[int]:
+    return [int(part) for part in python.split(".")[:2] if part.isdigit()]
 
 
 def observer_source(events: Path, roots: list[str], *, hook: bool) -> str:
@@ -129,10 +148,10 @@ def observer_source(events: Path, roots: list[str], *, hook: bool) -> str:
     return text
 
 
-def _read_events(path: Path, seen: Observation) -> bool:
-    """Take what the observer wrote; return whether any Python program reported."""
-    if path.is_symlink() or not path.is_file():
-        return False
+def _read_events(path: Path, seen: Observation) -> None:
+    """Take what the observer wrote, unless the launcher has put something else there."""
+    if os.path.realpath(path) != str(path) or not path.is_file():
+        return
     with path.open("rb") as file:
         data = file.read(_MOST_BYTES)
     for line in data.splitlines():
@@ -140,4 +159,3 @@ def _read_events(path: Path, seen: Observation) -> bool:
         if tab:
             with contextlib.suppress(UnicodeDecodeError):
                 seen.add(kind.decode(), value.decode("unicode_escape"))
-    return bool(seen.interpreters)

@@ -86,7 +86,12 @@ def _execute(
     launcher = request.artifact.manifest.launchers[request.launcher]
     own = space.outputs / request.output_place
     own.mkdir(parents=True)
-    recorder = Recorder.start(space, sandbox, readable=[request.artifact.root])
+    recorder = Recorder.start(
+        space,
+        sandbox,
+        readable=[request.artifact.root],
+        python=request.environment.version,
+    )
     temporary = sandbox.temporary_path(space.temporary)
     env = variables(request, space, settings, temporary=temporary, observer=recorder.python_path)
     seeing = view(request, space, env)

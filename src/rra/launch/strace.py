@@ -27,7 +27,7 @@ _CALLS = (
     *("link", "linkat", "symlink", "symlinkat"),
     *("execve", "execveat", "connect", "chdir"),
 )
-_TRIAL_SECONDS = 20.0
+_TRIAL_SECONDS, _TRIAL_END_SECONDS = 20.0, 1.0
 _LINK = "trace"
 
 
@@ -118,7 +118,7 @@ def _trial(program: Path, level: str) -> Availability:
         except RraError as error:
             return Availability("strace", works=False, why=error.message)
         finally:
-            seen = reader.finish(1.0)
+            seen = reader.finish(_TRIAL_END_SECONDS)
     if done.ok and str(probe) in seen.reads:
         return Availability("strace", works=True, why=f"{version.splitlines()[0]}, with {level}")
     why = done.last_error(1) or "it does not see which files are opened"

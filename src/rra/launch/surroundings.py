@@ -61,7 +61,12 @@ def _bash() -> Path:
 
 
 def variables(
-    request: RunRequest, space: Workspace, settings: Settings, *, temporary: Path, observer: Path
+    request: RunRequest,
+    space: Workspace,
+    settings: Settings,
+    *,
+    temporary: Path,
+    observer: Path | None,
 ) -> dict[str, str]:
     """Return the whole environment of a launcher: little, and nothing of the caller's own.
 
@@ -78,10 +83,9 @@ def variables(
     here = {name: inherited[name] for name in inherited if not name.startswith(_LOCAL)}
     given = {**here, "LANG": "C.UTF-8", **declared}
     search = [str(request.environment.bin), given.get("PATH", SYSTEM_PATH)]
-    python_path = [str(observer), *filter(None, [given.get("PYTHONPATH")])]
+    python_path = [str(part) for part in (observer, given.get("PYTHONPATH")) if part]
     contract = {
         "PATH": ":".join(search),
-        "PYTHONPATH": ":".join(python_path),
         "HOME": str(space.home),
         "TMPDIR": str(temporary),
         "RRA_CODE_DIR": str(space.code),
@@ -91,6 +95,8 @@ def variables(
         "RRA_PARAMETERS": str(_write_parameters(space, settings)),
         "RRA_NONCE": request.nonce,
     }
+    if python_path:
+        contract["PYTHONPATH"] = ":".join(python_path)
     if request.smoke:
         contract["RRA_SMOKE"] = "1"
     return {**given, **settings.variables, **contract}

@@ -93,6 +93,7 @@ def test_seeds_of_numpy_are_seen_and_nothing_else_changes(place: Path) -> None:
         "import numpy.random as r\n"
         "random.seed(-3); r.seed(7); a = r.rand(); g = r.default_rng(seed=11).random()\n"
         "random.seed('text'); random.seed(True); r.default_rng(); r.default_rng([1, 2])\n"
+        "r.default_rng(numpy.arange(3)); r.seed(numpy.arange(3)); random.seed(b'x')\n"
         "r.seed(numpy.int64(2**31))\n"
         "r.set_state(numpy.random.RandomState(7).get_state())\n"
         "assert r.rand() == a and g == r.Generator(r.PCG64(11)).random()\n"
