@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -159,10 +160,11 @@ def _ours(path: Path) -> bool:
 
 @needs("bwrap")
 @needs("root")
-def test_it_works_for_an_ordinary_user(tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    done = inside(tmp_path, "id -u; echo kept > file", prefix=prefix)
-    assert done.stdout == "65534\n"
-    assert (tmp_path / "own" / "file").read_text() == "kept\n"
+def test_it_works_for_an_ordinary_user() -> None:
+    with tempfile.TemporaryDirectory(prefix="rra-test-") as name:
+        place = Path(name)
+        place.chmod(0o755)
+        prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+        done = inside(place, "id -u; echo kept > file", prefix=prefix)
+        assert done.stdout == "65534\n"
+        assert (place / "own" / "file").read_text() == "kept\n"
