@@ -88,7 +88,7 @@ def _views(
     """Look at every position of the data as a number of each form."""
     import numpy as np
 
-    bounds = np.array([end for span in intervals(wanted) for end in span])
+    bounds = np.array([end for span in intervals(wanted, zero=False) for end in span])
     for form in forms:
         size = int(form[2:])
         for shift in range(start, start + size, step):
@@ -103,9 +103,11 @@ def _views(
 
 
 def _disjoint(spots: list[Spot]) -> list[Spot]:
-    """Drop readings that overlap a better one: wider numbers first, then earlier ones."""
+    """Drop readings that overlap a wider one, or an earlier one of the same width."""
     kept: list[Spot] = []
-    for spot in sorted(spots, key=lambda spot: (spot.start - spot.end, spot.start)):
-        if all(spot.end <= other.start or spot.start >= other.end for other in kept):
+    for spot in sorted(spots, key=lambda spot: (spot.start, -spot.end)):
+        if not kept or spot.start >= kept[-1].end:
             kept.append(spot)
-    return sorted(kept, key=lambda spot: spot.start)
+        elif spot.end - spot.start > kept[-1].end - kept[-1].start:
+            kept[-1] = spot
+    return kept

@@ -17,6 +17,8 @@ _FALLBACKS = {
     Direction.FAR: (Direction.FAR, Direction.UP, Direction.DOWN),
 }
 _MIN_SHIFT = 5
+_TOLD_APART = 1000
+"""Places from this number on take the first usable decoy, be it distinct or not."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +122,9 @@ def _choose(
             if encoded is None or not _usable(suspect, encoded[1], questions):
                 continue
             decoy = _decoy(suspect, *encoded)
-            if not taken.intersection(_cells(suspect, decoy.value, questions, around=1)):
+            if index >= _TOLD_APART or not taken.intersection(
+                _cells(suspect, decoy.value, questions, around=1)
+            ):
                 return decoy
             spare = spare or decoy
         if spare is not None:

@@ -17,6 +17,7 @@ see whether the result needs them; what stays open is said.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -145,13 +146,18 @@ class _Probe:
             reading = tried.of(state.question)
             if tried.trial.number:
                 state.trials.append(tried.trial)
-            for suspect in reading.followed[:MAX_CONFIRMED]:
+            for suspect in self._likeliest(reading.followed):
                 if towards is Direction.UP:
                     self._confirm_downwards(state, suspect)
                 else:
                     self._confirm_upwards(state, suspect)
                 if not state.open:
                     break
+
+    def _likeliest(self, followed: Sequence[Suspect]) -> list[Suspect]:
+        """Return the places to confirm: files with few numbers first, chance comes from many."""
+        sizes = collections.Counter(suspect.path for suspect in self._suspects)
+        return sorted(followed, key=lambda suspect: sizes[suspect.path])[:MAX_CONFIRMED]
 
     def _confirm_downwards(self, state: _State, suspect: Suspect) -> None:
         """An outcome followed a raised number: lower this one alone."""

@@ -22,7 +22,7 @@ from rra.audit.wanted import Wanted
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 4
-MAX_SPOTS = 2000
+MAX_SPOTS = 20_000
 MAX_BINARY_SPOTS = 200
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import bisect
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from rra.audit.count_search import count_tokens
 from rra.audit.forms import FIXED_TEXT, Spot
-from rra.audit.wanted import Wanted, digit_filter
+from rra.audit.wanted import Wanted, digit_filter, intervals
 from rra.values.tokens import NumberToken, number_tokens
 
 _MARKS = (
@@ -100,6 +102,7 @@ def embedded_spots(data: bytes, wanted: Sequence[Wanted]) -> list[Spot]:
 def _tokens(text: str, wanted: Sequence[Wanted]) -> Iterator[tuple[int, NumberToken]]:
     """Yield line number and token, offsets in the whole text; overlapping readings once."""
     digits = digit_filter(wanted)
+    bounds = [end for span in intervals(wanted) for end in span]
     start = 0
     for number, found in enumerate(_LINE.finditer(text), 1):
         line = found[0]
@@ -107,16 +110,18 @@ def _tokens(text: str, wanted: Sequence[Wanted]) -> Iterator[tuple[int, NumberTo
             end = -1
             tokens = number_tokens(line, decimal_comma=True)
             for token in sorted(tokens, key=lambda token: (token.start, -token.end)):
-                if token.start >= end and any(item.scale_of(token.value) for item in wanted):
+                if token.start >= end and _matches(token.value, bounds, wanted):
                     end = token.end
-                    yield (
-                        number,
-                        NumberToken(
-                            token.text,
-                            token.value,
-                            token.decimals,
-                            start + token.start,
-                            start + token.end,
-                        ),
-                    )
+                    yield number, _moved(token, start)
         start += len(line)
+
+
+def _matches(value: Decimal, bounds: Sequence[float], wanted: Sequence[Wanted]) -> bool:
+    """Compare as floats first; most numbers of a large file end there."""
+    if not bisect.bisect_left(bounds, float(value)) % 2:
+        return False
+    return any(item.scale_of(value) is not None for item in wanted)
+
+
+def _moved(token: NumberToken, by: int) -> NumberToken:
+    return dataclasses.replace(token, start=token.start + by, end=token.end + by)

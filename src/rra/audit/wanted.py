@@ -59,15 +59,20 @@ class Wanted:
         return best if distance <= NEAR * abs(self.obtained) else None
 
 
-def intervals(wanted: Iterable[Wanted]) -> list[tuple[float, float]]:
-    """Return disjoint, sorted intervals that hold every number of interest; 0 is left out."""
+def intervals(wanted: Iterable[Wanted], *, zero: bool = True) -> list[tuple[float, float]]:
+    """Return disjoint, sorted intervals that hold every number of interest.
+
+    Args:
+        wanted: The outcomes.
+        zero: Whether intervals around 0 count; in machine numbers 0 is everywhere.
+    """
     spans: list[tuple[float, float]] = []
     for number in (number for item in wanted for number in item.numbers):
         half = number.quantum / 2
         for scale in SCALES:
             low, high = (float((number.value + side) / scale) for side in (-half, half))
             slack = 1e-9 * max(abs(low), abs(high))
-            if not low <= 0 <= high:
+            if zero or not low <= 0 <= high:
                 spans.append((low - slack, high + slack))
     merged: list[tuple[float, float]] = []
     for low, high in sorted(spans):
@@ -81,8 +86,8 @@ def intervals(wanted: Iterable[Wanted]) -> list[tuple[float, float]]:
 def digit_filter(wanted: Sequence[Wanted]) -> re.Pattern[str] | None:
     """Return a pattern that every line holding a number of interest matches.
 
-    Numbers are recognised by their first three significant digits, wherever the point stands.
-    None when the numbers have too few digits to filter by.
+    Numbers are recognised by their first three significant digits, wherever the point stands;
+    zeros before them are passed over. None when the numbers have too few digits to filter by.
     """
     prefixes: set[str] = set()
     for number in (number for item in wanted for number in item.numbers):
@@ -99,4 +104,4 @@ def digit_filter(wanted: Sequence[Wanted]) -> re.Pattern[str] | None:
     if not prefixes:
         return None
     alternatives = (r"[.,_]?".join(prefix) for prefix in sorted(prefixes))
-    return re.compile("|".join(alternatives))
+    return re.compile(rf"(?<![0-9.])[0.,_]*(?:{'|'.join(alternatives)})")

@@ -215,7 +215,13 @@ def test_locks_are_not_searched(tmp_path: Path) -> None:
 
 def test_a_file_in_which_too_many_numbers_match_is_named(tmp_path: Path) -> None:
     generator = random.Random(0)
-    rows = "".join(f"{98.85 + generator.random() / 10:.6f}\n" for _ in range(2500))
+    rows = "".join(f"{98.85 + generator.random() / 10:.6f}\n" for _ in range(20_500))
     artifact = make_artifact(tmp_path, {"main.py": "", "big.csv": rows})
     search = search_place(artifact, WANTED)
     assert "too many" in search.unsearched[PurePosixPath("code/big.csv")]
+
+
+def test_a_result_of_zero_is_found_in_text_only() -> None:
+    wanted = [Wanted("t/a", ReportedNumber.parse("0.0"), Decimal("0.03"))]
+    assert texts(text_spots(b"x = 0.03\n", wanted)) == [("0.03", 1)]
+    assert binary_spots(b"\x00\x01" + bytes(64), wanted)[0] == []
