@@ -177,6 +177,8 @@ def _id_of(command: Command, taken: dict[str, DraftLauncher]) -> str:
         plain = slug(PurePosixPath(command.workdir).name)
     if plain not in taken:
         return plain
+    if command.script and command.script not in taken[plain].scripts and command.script.parent.name:
+        return slug(f"{command.script.parent.name} {plain}")
     words = command.text.split() if command.shell else list(command.argv)
     own = [w for w in words[1:] if w not in taken[plain].text.split() and not w.endswith(".py")]
     return slug(f"{plain} {' '.join(own)}") if own else plain

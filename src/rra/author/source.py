@@ -134,6 +134,10 @@ def _compare(
         for name, (mode, _) in head.items()
         if mode == "160000" or (name not in kept and os.path.lexists(root / name))
     }
+    gone = _unavailable(root, {n: b for n, (_, b) in head.items() if n not in kept | elsewhere})
+    if gone:
+        notes.append(f"neither in the working tree nor in git's store: {', '.join(gone[:5])}")
+        elsewhere |= set(gone)
     lines = [f"{m} {b}\t{n}" for n, (m, b) in head.items() if n not in elsewhere]
     base = _write_tree(root, lines, env)
     entries = {n: e for n, e in head.items() if n not in elsewhere}
@@ -146,6 +150,20 @@ def _compare(
     if len(patch) > _LARGE_PATCH:
         notes.append(f"the uncommitted changes are large ({len(patch) >> 20} MiB): commit them")
     return base, patch, tuple(changed), tuple(notes)
+
+
+def _unavailable(root: Path, blobs: Mapping[str, str]) -> list[str]:
+    """Return the names of blobs that a partial clone does not have; nothing is fetched."""
+    if not blobs:
+        return []
+    done = process.run(
+        ["git", "cat-file", "--batch-check"],
+        cwd=root,
+        env={**os.environ, "GIT_NO_LAZY_FETCH": "1"},
+        input_text="".join(f"{blob}\n" for blob in blobs.values()),
+    )
+    answers = done.stdout.splitlines()
+    return [n for n, a in zip(blobs, answers, strict=False) if a.endswith(" missing")]
 
 
 def _entries(root: Path, tree: str, env: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -201,7 +219,7 @@ def _write_tree(root: Path, lines: list[str], env: Mapping[str, str]) -> str:
         env={**os.environ, **env},
         input_text="".join(f"{line}\0" for line in lines),
     )
-    written = _git(root, "write-tree", env=env)
+    written = _git(root, "write-tree", "--missing-ok", env=env)
     if not (done.ok and written.ok):
         failed = written if done.ok else done
         message = f"git cannot describe the working tree: {failed.last_error(2)}"

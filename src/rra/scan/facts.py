@@ -53,7 +53,7 @@ def find_licence(texts: Mapping[PurePosixPath, str]) -> Licence | None:
         texts: Texts of the files in the repository's root.
     """
     for path, text in sorted(texts.items()):
-        if re.match(r"(?i)^(?:licen[cs]e|copying|unlicense)", path.name):
+        if re.match(r"(?i)^(?:licen[cs]e|copying|copyright$|unlicense)", path.name):
             plain = " ".join(text.lower().split())
             for spdx, pattern in _LICENCES:
                 if re.search(pattern, plain):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from rra._base.files import STAGING_PREFIX
+from rra.artifact import layout
 
 MAX_FILES = 50_000
 """More files than these are not listed; the scan says so."""
@@ -32,7 +33,11 @@ SKIPPED_FOLDERS = frozenset(
 )
 """Folders that tools make and nobody writes by hand."""
 
-_OWN = frozenset({"launchers", "environment", "evidence", "outputs", "guide"})
+_OWN = frozenset(
+    name.partition("/")[0]
+    for name in (*layout.OWNED_DIRS, *layout.OWNED_FILES)
+    if not name.startswith(".agents")
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ class Inventory:
 def take_inventory(root: Path) -> Inventory:
     """List the regular files below a directory, at most `MAX_FILES` of them.
 
-    The elements of an artifact that is already there (launchers, evidence, …) are passed over.
+    The other elements of an artifact that is already there (launchers, evidence, handoff, …)
+    are passed over.
     """
     files: dict[PurePosixPath, int] = {}
     links: list[PurePosixPath] = []
@@ -81,12 +87,13 @@ def _walk(root: Path) -> Iterator[tuple[PurePosixPath, bool]]:
             continue
         folders = []
         for entry in entries:
-            if entry.name.startswith(STAGING_PREFIX):
+            is_own = folder == PurePosixPath() and entry.name in own
+            if entry.name.startswith(STAGING_PREFIX) or is_own:
                 continue
             if entry.is_symlink():
                 yield folder / entry.name, True
             elif entry.is_dir(follow_symlinks=False):
-                if not _skipped(entry) and not (folder == PurePosixPath() and entry.name in own):
+                if not _skipped(entry):
                     folders.append(folder / entry.name)
             elif entry.is_file(follow_symlinks=False):
                 yield folder / entry.name, False

@@ -278,6 +278,32 @@ def test_names_with_everything_in_them(tmp_path: Path) -> None:
     assert [item.path for item in manifest.data.values()] == ["in put.csv"]
 
 
+def test_scripts_of_one_name_are_called_by_their_folder(tmp_path: Path) -> None:
+    commands = "python a/train.py\npython b/train.py\npython b/train.py --fast\n"
+    write(tmp_path, {"README.md": f"```\n{commands}```\n", "a/train.py": "", "b/train.py": ""})
+    init(tmp_path)
+    launchers = load_artifact(tmp_path).manifest.launchers
+    assert list(launchers) == ["train", "b-train", "b-train-2"]
+
+
+@needs("git")
+def test_a_partial_clone_says_what_it_does_not_have(tmp_path: Path) -> None:
+    root = committed(tmp_path / "r", {**FILES, "big.bin": "big"})
+    blob = git(root, "rev-parse", "HEAD:big.bin")
+    (root / "big.bin").unlink()
+    (root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    plan = plan_init(root)
+    assert "neither in the working tree nor in git's store: big.bin" in plan.notes
+    apply_init(plan)
+    assert load_artifact(root).repairs == []
+    assert check_equality(load_artifact(root)).ok
+
+
+def test_drafting_again_gives_the_same(tmp_path: Path) -> None:
+    init(write(tmp_path, FILES))
+    assert not plan_init(tmp_path, overwrite=True).changes
+
+
 def test_an_empty_folder_gets_a_launcher_to_be_written(tmp_path: Path) -> None:
     plan = plan_init(tmp_path)
     apply_init(plan)

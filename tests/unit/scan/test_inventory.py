@@ -35,9 +35,16 @@ def test_tools_folders_and_environments_are_passed_over(tmp_path: Path) -> None:
 def test_the_elements_of_an_artifact_are_passed_over(tmp_path: Path) -> None:
     write(
         tmp_path,
-        {"rra.yaml": "", "a.py": "", "launchers/a.sh": "", "evidence/x": "", "d/guide/x": ""},
+        {
+            "rra.yaml": "",
+            "a.py": "",
+            "launchers/a.sh": "",
+            "evidence/x": "",
+            "d/guide/x": "",
+            "AGENTS.md": "",
+        },
     )
-    assert names(tmp_path) == ["a.py", "d/guide/x", "rra.yaml"]
+    assert names(tmp_path) == ["a.py", "d/guide/x"]
 
 
 def test_links_are_not_followed_in_circles_or_out(tmp_path: Path) -> None:
