@@ -36,7 +36,7 @@ def storage_errors(target: Path) -> Iterator[None]:
             message = f"no space left while writing {target}"
             hint = "free some space on that disk and run the same command again"
         elif error.errno in _REFUSED:
-            message = f"not allowed to write {target}: {error.strerror}"
+            message = f"not allowed to write {error.filename or target}: {error.strerror}"
             hint = "check the owner and mode of that directory, or choose another place"
         else:
             raise
@@ -162,7 +162,7 @@ def walk_files(root: Path) -> Iterator[PurePosixPath]:
 
     Staging leftovers are passed over.
     """
-    yield from sorted(_walk(root, PurePosixPath()), key=lambda path: str(path).encode())
+    yield from sorted(_walk(root, PurePosixPath()), key=lambda path: os.fsencode(str(path)))
 
 
 def _walk(root: Path, inside: PurePosixPath) -> Iterator[PurePosixPath]:

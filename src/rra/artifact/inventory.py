@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -59,7 +60,7 @@ def _files_of(root: Path, names: Iterable[str]) -> Iterator[PurePosixPath]:
             found.update(PurePosixPath(name) / path for path in walk_files(place))
         elif place.exists() or place.is_symlink():
             found.add(PurePosixPath(name))
-    yield from sorted(found, key=lambda path: str(path).encode())
+    yield from sorted(found, key=lambda path: os.fsencode(str(path)))
 
 
 def _owned(manifest: Manifest) -> frozenset[PurePosixPath]:

@@ -116,6 +116,12 @@ def test_walk_is_byte_sorted_and_does_not_follow_links(tmp_path: Path) -> None:
     ]
 
 
+def test_walk_takes_names_that_are_not_utf_8(tmp_path: Path) -> None:
+    for name in (b"caf\xe9", b"a"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text("x")
+    assert [os.fsencode(str(path)) for path in files.walk_files(tmp_path)] == [b"a", b"caf\xe9"]
+
+
 def test_copy_keeps_modes_times_and_links(tmp_path: Path) -> None:
     source = tmp_path / "s"
     source.mkdir()
