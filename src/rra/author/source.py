@@ -140,6 +140,9 @@ def _compare(
         elsewhere |= set(gone)
     lines = [f"{m} {b}\t{n}" for n, (m, b) in head.items() if n not in elsewhere]
     base = _write_tree(root, lines, env)
+    if elsewhere:
+        names = ", ".join(sorted(elsewhere)[:5]) + (", …" if len(elsewhere) > 5 else "")
+        notes.append(f"source.swhid is the tree of HEAD without what is not code here: {names}")
     entries = {n: e for n, e in head.items() if n not in elsewhere}
     now = dict(_present(root, code, entries, env))
     if now == entries:

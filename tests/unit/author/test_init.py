@@ -228,6 +228,22 @@ def test_uncommitted_changes_become_a_repair(tmp_path: Path, nested: bool) -> No
 
 
 @needs("git")
+def test_declared_data_in_place_is_left_out_of_the_tree_and_said(tmp_path: Path) -> None:
+    root = committed(tmp_path / "r", FILES)
+    plan = plan_init(root)
+    note = "source.swhid is the tree of HEAD without what is not code here: data/d.csv"
+    assert note in plan.notes
+    apply_init(plan)
+    artifact = load_artifact(root)
+    git(root, "rm", "-q", "--cached", "data/d.csv")
+    (tree_without, commit) = git(root, "write-tree"), git(root, "rev-parse", "HEAD")
+    assert artifact.manifest.source is not None
+    assert artifact.manifest.source.swhid == f"swh:1:dir:{tree_without}"
+    assert artifact.manifest.source.commit == commit
+    assert check_equality(artifact).ok
+
+
+@needs("git")
 def test_a_folder_inside_another_repository_is_not_that_repository(tmp_path: Path) -> None:
     committed(tmp_path, {"other.txt": ""})
     init(write(tmp_path / "inner", FILES))
