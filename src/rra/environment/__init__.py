@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rra.environment.cutoff import suggest_as_of
+from rra.environment.cutoff import suggest_as_of, suggest_python
 from rra.environment.detect import Detected, FoundManifest, detect_requirements
 from rra.environment.facts import numeric_variables, platform_facts
 from rra.environment.lock import LockedEnvironment, lock_environment, read_entry
@@ -20,4 +20,5 @@ __all__ = [
     "platform_facts",
     "read_entry",
     "suggest_as_of",
+    "suggest_python",
 ]

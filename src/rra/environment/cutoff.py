@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from rra._base import clock, process
+from rra.environment.interpreter import has_interpreter
 from rra.errors import UsageError
 
 _MANIFESTS = (
@@ -15,10 +16,10 @@ _MANIFESTS = (
     ":(glob)**/requirements/*.txt",
     ":(glob)**/environment*.y*ml",
     ":(glob)**/conda*.y*ml",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "Pipfile",
+    ":(glob)**/pyproject.toml",
+    ":(glob)**/setup.py",
+    ":(glob)**/setup.cfg",
+    ":(glob)**/Pipfile",
 )
 _CODE = ("*.py", "*.ipynb", "*.sh", "*.R", "*.m", "*.c", "*.cpp", "*.cu")
 
@@ -81,3 +82,45 @@ def _last_commit(root: Path, patterns: Sequence[str]) -> tuple[str, str, PurePos
     seconds, commit = lines[0].split()
     day = clock.iso(dt.datetime.fromtimestamp(int(seconds), dt.UTC))[:10]
     return day, commit, PurePosixPath(lines[1])
+
+
+_RELEASED = (
+    ("3.6", "2016-12-23"),
+    ("3.7", "2018-06-27"),
+    ("3.8", "2019-10-14"),
+    ("3.9", "2020-10-05"),
+    ("3.10", "2021-10-04"),
+    ("3.11", "2022-10-24"),
+    ("3.12", "2023-10-02"),
+    ("3.13", "2024-10-07"),
+    ("3.14", "2025-10-07"),
+)
+"""First release of each Python (PEP 494, 537, 569, 596, 619, 664, 693, 719, 745)."""
+
+
+def suggest_python(as_of: str) -> tuple[str, str]:
+    """Suggest the Python that most people ran on a day: a year after its release.
+
+    By then packages have wheels for it. Where that one is not installed, the nearest that
+    is comes instead, older ones first: what a day's packages have no wheels for is newer.
+
+    Args:
+        as_of: Day or moment, as `cutoff_timestamp` takes it.
+
+    Returns:
+        The Python (major.minor), and why that one in one sentence.
+    """
+    day = dt.date.fromisoformat(cutoff_timestamp(as_of)[:10])
+    settled = (day - dt.timedelta(days=366)).isoformat()
+    minors = [minor for minor, _ in _RELEASED]
+    out = [minor for minor, released in _RELEASED if released <= settled]
+    wanted = out[-1] if out else minors[0]
+    index = minors.index(wanted)
+    why = f"Python {wanted} had been out for a year on {as_of[:10]}"
+    if not out:
+        why = f"Python {wanted} is the oldest that can be driven, and newer than {as_of[:10]}"
+    for minor in [*reversed(minors[: index + 1]), *minors[index + 1 :]]:
+        if has_interpreter(minor):
+            note = "" if minor == wanted else f"; it is not installed here, {minor} is nearest"
+            return minor, why + note
+    return wanted, why

@@ -262,6 +262,7 @@ _FAMILIES = (
     frozenset({"psycopg2", "psycopg2-binary"}),
     frozenset({"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"}),
     frozenset({"faiss-cpu", "faiss-gpu"}),
+    frozenset({"igraph", "python-igraph"}),
     frozenset({"python-magic", "python-magic-bin"}),
     frozenset({"pytorch-lightning", "lightning"}),
 )

@@ -24,7 +24,7 @@ from rra.environment.pylock import (
     render_requirements,
 )
 from rra.environment.readme import keeps_own_text, render_readme
-from rra.environment.resolve import Resolution, ResolvedPackage, resolve
+from rra.environment.resolve import LAST, Resolution, ResolvedPackage, resolve
 from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
 from rra.errors import LockError, UsageError
 from rra.model import Environment, EnvironmentLock
@@ -123,17 +123,16 @@ def lock_environment(
     """
     folder = _folder(root, env_id, env)
     platforms = find_platforms(env.platforms)
-    python = "{}.{}".format(*parse_minor(_python_of(env_id, env)))
+    wanted = _python_of(env_id, env)
+    python = "{}.{}".format(*parse_minor(wanted))
     say = progress or _silent
     if as_of:
         cutoff_timestamp(as_of)
     resolved: list[ResolvedPackage] = []
-    target = Resolution(python, None, platforms, as_of)
+    target = Resolution(python, wanted, None, platforms, as_of)
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
-        if has_interpreter(python):
-            interpreter = find_interpreter(python, download=False)
-            target = dataclasses.replace(target, interpreter=interpreter.path)
+        target = _with_interpreter(target)
         resolved = resolve(requirements, target)
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
@@ -180,6 +179,15 @@ def _python_of(env_id: str, env: Environment) -> str:
         message = f"environment {env_id} names no Python"
         raise UsageError(message, hint='add python: "3.11" (or another) to it in rra.yaml')
     return env.python
+
+
+def _with_interpreter(target: Resolution) -> Resolution:
+    """Resolve for the Python that is installed here, so for what the author runs."""
+    named = target.release != target.python
+    if not has_interpreter(target.release):
+        return target if named else dataclasses.replace(target, release=f"{target.python}.{LAST}")
+    found = find_interpreter(target.release, download=False)
+    return dataclasses.replace(target, release=found.version, interpreter=found.path)
 
 
 def _keep_others(folder: Path, staging: Path) -> None:

@@ -24,7 +24,7 @@ mpi4py mpmath msgpack multiprocess natsort nbconvert nbformat netcdf4 networkx n
 nilearn nltk notebook numba numexpr numpy numpyro ogb openml openpyxl optax optuna orjson osqp
 packaging pandas papermill pathos patsy peft petsc4py pillow pingouin plotly plotnine pluggy
 pmdarima polars pooch protobuf psutil psycopg2 pulp pyarrow pybind11 pycocotools pydantic pydot
-pyfftw pygad pyglet pygments pymc pymc3 pymongo pyomo pyparsing pyproj pyro-ppl pyserial pystan
+pyfftw pygad pyglet pygments pymc pymc3 pymongo pyod pyomo pyparsing pyproj pyro-ppl pyserial pystan
 pytest python-dateutil pytorch-lightning pytz pywavelets pyyaml pyzmq qutip rasterio ray rdkit
 regex requests rich river rpy2 ruptures sacrebleu sacremoses safetensors scanpy scikit-image
 scikit-learn scikit-optimize scipy seaborn sentence-transformers sentencepiece shap shapely
@@ -96,8 +96,8 @@ IMPORTS = {
     "ruamel": "ruamel.yaml",
     "seqeval": "seqeval",
     "serial": "pyserial",
-    "setuptools": "setuptools",
     "skbio": "scikit-bio",
+    "skgarden": "scikit-garden",
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
     "sklearn_crfsuite": "sklearn-crfsuite",
@@ -185,12 +185,26 @@ zlib zstd
 CONDA_SYSTEM = frozenset(_CONDA_SYSTEM_TEXT.split())
 """conda packages that hold no Python distribution: compilers, system and GPU libraries."""
 
+_FORMER_TEXT = """
+BaseHTTPServer ConfigParser Cookie HTMLParser Queue SimpleHTTPServer SocketServer StringIO
+Tkinter __builtin__ anydbm asynchat asyncore binhex cPickle cStringIO cgi cgitb chunk commands
+cookielib copy_reg crypt distutils dummy_thread dummy_threading formatter httplib imp
+lib2to3 macpath md5 mimetools nntplib parser sets sha smtpd string symbol symtable
+telnetlib thread tkFileDialog tkMessageBox ttk urllib2 urlparse xmlrpclib
+"""
+
+_FORMER = frozenset(_FORMER_TEXT.split())
+"""Modules that the standard library had in an earlier Python, among them Python 2."""
+
+_BUILD = frozenset({"setuptools"})
+"""Modules that only the building of a package imports, and the building brings."""
+
 _KNOWN = {canonicalize_name(name) for name in SAME_NAME}
 
 
 def is_standard(module: str) -> bool:
-    """Tell whether a top-level module is part of Python's standard library."""
-    return module in sys.stdlib_module_names
+    """Tell whether a top-level module came with Python, of whatever version."""
+    return module in sys.stdlib_module_names or module in _FORMER or module in _BUILD
 
 
 def distribution_of_import(module: str) -> str | None:

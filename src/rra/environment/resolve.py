@@ -15,9 +15,13 @@ from packaging.utils import canonicalize_name
 
 from rra._base.process import Completed
 from rra.environment.cutoff import cutoff_timestamp
+from rra.environment.legacy import legacy_configuration
 from rra.environment.platforms import Platform
 from rra.environment.uvtool import build_reason, condense, is_network_failure, run_uv
 from rra.errors import LockError
+
+LAST = 99
+"""Patch number that stands for the last release of a Python whose releases are not known."""
 
 _LATE = re.compile(r"The requested version, v?([^,\s]+), was published at (\d{4}-\d\d-\d\d)")
 _BUILD_FAILURE = re.compile(r"Failed to (?:download and )?build:? `([A-Za-z0-9._-]+)==([^`]+)`")
@@ -60,12 +64,15 @@ class Resolution:
 
     Attributes:
         python: Python, as major.minor.
+        release: Full version that markers and ``Requires-Python`` are judged by. Not the
+            minor's first: what asks for 3.7.1 would be left out of a lock for 3.7.
         interpreter: Python that runs builds of metadata; None lets uv choose.
         platforms: Platforms, at least one.
         as_of: Day or moment as of which is resolved; None for no limit.
     """
 
     python: str
+    release: str
     interpreter: Path | None
     platforms: Sequence[Platform]
     as_of: str | None
@@ -85,8 +92,7 @@ def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPac
     """
     with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
         place = Path(folder)
-        (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
-        done = run_uv(_arguments(target), cwd=place)
+        done = _compile(requirements, target, place)
         if not done.ok:
             raise _refusal(done, target)
         document = tomllib.loads((place / "pylock.toml").read_text("utf-8"))
@@ -98,20 +104,28 @@ def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str
     found = []
     for minor in range(6, 15):
         python = f"3.{minor}"
-        attempt = dataclasses.replace(target, python=python, platforms=target.platforms[:1])
+        attempt = dataclasses.replace(
+            target, python=python, release=f"{python}.{LAST}", platforms=target.platforms[:1]
+        )
         with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
-            place = Path(folder)
-            (place / "requirements.in").write_text(f"{name}=={version}\n", "utf-8")
-            done = run_uv([*_arguments(attempt), "--no-build", "--no-deps"], cwd=place)
+            only = ("--no-build", "--no-deps")
+            done = _compile([f"{name}=={version}"], attempt, Path(folder), *only)
         if done.ok:
             found.append(python)
     return found
 
 
+def _compile(requirements: Sequence[str], target: Resolution, place: Path, *more: str) -> Completed:
+    """Run uv in an empty folder, so that no project's configuration is found."""
+    (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
+    (place / "uv.toml").write_text(legacy_configuration(), "utf-8")
+    return run_uv([*_arguments(target), *more], cwd=place)
+
+
 def _arguments(target: Resolution) -> list[str | Path]:
     arguments: list[str | Path] = ["pip", "compile", "requirements.in", "--quiet"]
     arguments += ["--format", "pylock.toml", "--output-file", "pylock.toml", "--no-header"]
-    arguments += ["--python-version", target.python, "--no-python-downloads"]
+    arguments += ["--python-version", target.release, "--no-python-downloads"]
     if target.interpreter is not None:
         arguments += ["--python", target.interpreter]
     if len(target.platforms) == 1:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,6 +114,9 @@ def _clone(repository: str, commit: str, subdirectory: str, target: Path) -> Pat
 
 def _download(file: RemoteFile, place: Path) -> Path:
     """Fetch a file and check its digest."""
+    import urllib.error
+    import urllib.request
+
     path = place / file.name
     hint = (
         "check the network and run again; where the index asks for credentials, build the "

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rra._base import clock
-from rra.environment import suggest_as_of
+from rra.environment import suggest_as_of, suggest_python
 from rra.environment.cutoff import cutoff_timestamp
+from rra.environment.interpreter import has_interpreter
 from rra.errors import UsageError
 from tests.support.needs import needs
 
@@ -81,3 +82,27 @@ def test_without_a_history_it_is_today(tmp_path: Path, monkeypatch: pytest.Monke
     day, why = suggest_as_of(tmp_path)
     assert day == clock.iso(clock.now())[:10]
     assert why.startswith("today")
+
+
+@pytest.mark.parametrize(
+    ("as_of", "python"),
+    [
+        ("2019-06-26", "3.6"),
+        ("2019-06-27", "3.7"),  # 3.7.0 was released on 2018-06-27
+        ("2021-09-21", "3.8"),
+        ("2024-12-01", "3.12"),
+    ],
+)
+def test_the_python_of_a_day_had_been_out_for_a_year(as_of: str, python: str) -> None:
+    _, why = suggest_python(as_of)
+    assert why.startswith(f"Python {python} had been out for a year on {as_of}")
+
+
+def test_before_the_oldest_python_that_is_said() -> None:
+    assert suggest_python("2015-01-01")[1].startswith("Python 3.6 is the oldest")
+
+
+def test_the_suggested_python_is_installed_where_any_is() -> None:
+    minor, why = suggest_python("2024-12-01")
+    assert has_interpreter(minor)
+    assert (minor == "3.12") is ("not installed" not in why)

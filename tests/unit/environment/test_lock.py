@@ -105,6 +105,29 @@ def test_neither_address_nor_credentials_of_the_index_are_written(
         assert trace not in written
 
 
+def test_a_release_that_the_first_of_a_minor_cannot_run_is_taken(
+    index: ToyIndex, root: Path
+) -> None:
+    index.add_wheel("gamma", "1.0", "2020-01-01")
+    index.add_wheel("gamma", "1.1", "2020-02-01", python=f">={PYTHON}.1")
+    assert versions(lock(root, "gamma")) == {"gamma": "1.1"}
+
+
+def test_metadata_that_no_resolver_accepts_does_not_slide_to_another_decade(
+    index: ToyIndex, root: Path
+) -> None:
+    index.add_wheel("pandas", "0.11.0", "2013-04-01")
+    index.add_wheel("pandas", "0.24.2", "2019-03-14", requires=["pytz>=2011k"])
+    for name, version in (("numpy", "1.16.2"), ("python_dateutil", "2.8.0"), ("pytz", "2019.1")):
+        index.add_wheel(name, version, "2019-04-01")
+    assert versions(lock(root, "pandas", as_of="2019-06-01")) == {
+        "numpy": "1.16.2",
+        "pandas": "0.24.2",
+        "python-dateutil": "2.8.0",
+        "pytz": "2019.1",
+    }
+
+
 def test_the_same_resolution_gives_the_same_bytes(index: ToyIndex, root: Path) -> None:
     first = lock(root, "alpha")
     before = first.lock.read_bytes()

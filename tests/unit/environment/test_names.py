@@ -81,3 +81,8 @@ def test_python_of_conda() -> None:
     assert python_of_spec("python=3.7.3=h1") == "3.7"
     assert python_of_spec("python>=3.6") is None
     assert python_of_spec("numpy=1.2") is None
+
+
+@pytest.mark.parametrize("module", ["os", "distutils", "imp", "cPickle", "urllib2", "setuptools"])
+def test_modules_of_any_python_are_no_packages(module: str) -> None:
+    assert names.is_standard(module)

@@ -15,12 +15,18 @@ from collections.abc import Sequence
 
 
 def make_wheel(
-    name: str, version: str, *, requires: Sequence[str] = (), tag: str = "py3-none-any"
+    name: str,
+    version: str,
+    *,
+    requires: Sequence[str] = (),
+    tag: str = "py3-none-any",
+    python: str = "",
 ) -> bytes:
     """Return the bytes of a wheel whose one module says its version."""
     info = f"{name}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata += "".join(f"Requires-Dist: {other}\n" for other in requires)
+    metadata += f"Requires-Python: {python}\n" if python else ""
     wheel = f"Wheel-Version: 1.0\nGenerator: toy\nRoot-Is-Purelib: true\nTag: {tag}\n"
     files = {
         f"{name}.py": f"VERSION = {version!r}\nTAG = {tag!r}\n",
@@ -100,11 +106,12 @@ class ToyIndex:
         *,
         requires: Sequence[str] = (),
         tag: str = "py3-none-any",
+        python: str = "",
     ) -> str:
         """Offer a wheel and return its file name."""
         file_name = f"{name}-{version}-{tag}.whl"
-        data = make_wheel(name, version, requires=requires, tag=tag)
-        self.add(name, file_name, data, uploaded)
+        data = make_wheel(name, version, requires=requires, tag=tag, python=python)
+        self.add(name.replace("_", "-"), file_name, data, uploaded)
         return file_name
 
     def sha256(self, file_name: str) -> str:
