@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rra._base import process
 from rra._base.files import STAGING_PREFIX, walk_files
 from rra.artifact import layout
 from rra.model import Manifest
@@ -17,21 +16,22 @@ def code_files(root: Path, manifest: Manifest) -> tuple[PurePosixPath, ...]:
     """Return the files of the code, relative to the code's root, byte-sorted.
 
     In place (``code.root: .``) that is every file under the root that no other element
-    owns. Files that git tracks count even in folders that are otherwise passed over;
-    only ``code.exclude`` drops them.
+    owns. Caches, virtual environments and the like are passed over unless a pattern of
+    ``code.exclude`` that starts with ``!`` takes them back; other patterns drop files. What
+    is code depends on the files and the manifest alone, never on a ``.git`` beside them.
     """
     base = root if manifest.code.root == "." else root / manifest.code.root
     if not base.is_dir():
         return ()
     in_place = manifest.code.root == "."
     owned = _owned(manifest) if in_place else frozenset()
-    tracked = _tracked(base) if in_place else frozenset()
+    dropped = [p for p in manifest.code.exclude if not p.startswith("!")]
+    taken = [p[1:] for p in manifest.code.exclude if p.startswith("!")]
     kept = (
         path
         for path in walk_files(base)
-        if path in tracked or not _is_skipped(path)
         if not _is_owned(path, owned)
-        if not _is_excluded(path, manifest.code.exclude)
+        if _matches(path, taken) or not (is_skipped(path) or _matches(path, dropped))
     )
     return tuple(kept)
 
@@ -49,7 +49,7 @@ def element_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePos
     names: list[str] = [folder.get(element, layout.LAUNCHERS_DIR)]
     if element == "guide":
         names += layout.HANDOFF_FILES
-    return tuple(path for path in _files_of(root, names) if not _is_skipped(path))
+    return tuple(path for path in _files_of(root, names) if not is_skipped(path))
 
 
 def _files_of(root: Path, names: Iterable[str]) -> Iterator[PurePosixPath]:
@@ -74,24 +74,17 @@ def _is_owned(path: PurePosixPath, owned: frozenset[PurePosixPath]) -> bool:
     return path in owned or any(parent in owned for parent in path.parents)
 
 
-def _is_skipped(path: PurePosixPath) -> bool:
+def is_skipped(path: PurePosixPath) -> bool:
+    """Tell whether a file is passed over by default: caches, virtual environments, leftovers."""
     if path.name.startswith(STAGING_PREFIX) or path.suffix == ".pyc":
         return True
     return any(part in layout.SKIPPED_DIRS for part in path.parts[:-1])
 
 
-def _is_excluded(path: PurePosixPath, patterns: Iterable[str]) -> bool:
+def _matches(path: PurePosixPath, patterns: Iterable[str]) -> bool:
     text = str(path)
     for pattern in patterns:
         trimmed = pattern.rstrip("/")
         if fnmatch.fnmatchcase(text, trimmed) or fnmatch.fnmatchcase(text, trimmed + "/*"):
             return True
     return False
-
-
-def _tracked(base: Path) -> frozenset[PurePosixPath]:
-    """Return the files that git tracks below a folder; none outside a repository."""
-    if not (base / ".git").exists() or process.find_tool("git") is None:
-        return frozenset()
-    done = process.run(["git", "ls-files", "-z"], cwd=base)
-    return frozenset(PurePosixPath(name) for name in done.stdout.split("\0") if name)

@@ -27,7 +27,7 @@ from typing import Literal
 from rra.artifact import Artifact
 from rra.audit.decoy_plan import Question, choose, common
 from rra.audit.decoys import Direction
-from rra.audit.documents import Finding, Trial
+from rra.audit.documents import Finding, Status, Trial
 from rra.audit.inquiry import Budget, Inquiry, Kind, Progress, Reading, Runner, Tried
 from rra.audit.suspects import Search, Suspect, search_place
 from rra.values.numbers import CONTEXT
@@ -36,6 +36,19 @@ MAX_CONFIRMED = 6
 _NATURAL_BOUNDS = (Decimal(0), Decimal(1), Decimal(100))
 
 ProbeStatus = Literal["cleared", "hardcoded", "uncertain"]
+
+CODES: dict[Status, str] = {
+    "refuted": "HARDCODED",
+    "supported": "not-copied",
+    "uncertain": "copy-not-excluded",
+}
+"""Code of the probe's finding by what it says about the outcome."""
+
+_STATUS: dict[ProbeStatus, Status] = {
+    "cleared": "supported",
+    "hardcoded": "refuted",
+    "uncertain": "uncertain",
+}
 
 
 @dataclasses.dataclass(slots=True)
@@ -48,6 +61,7 @@ class _State:
     message: str = ""
     places: tuple[str, ...] = ()
     trials: list[Trial] = dataclasses.field(default_factory=list)
+    unsettled: bool = False
 
     def close(self, status: ProbeStatus, message: str, places: Iterable[str] = ()) -> None:
         self.status, self.message, self.places = status, message, tuple(places)
@@ -78,7 +92,8 @@ def probe(
         progress: Told what is tried.
 
     Returns:
-        Findings by outcome: `HARDCODED` refuted (copied), supported (not copied) or uncertain.
+        Findings by outcome with the codes of `CODES`: copied, not copied, or not excluded;
+        `NOT_ASSESSED`, material, when the budget ended first.
     """
     search = search_place(place, [question.wanted for question in questions])
     inquiry = Inquiry(
@@ -245,6 +260,7 @@ class _Probe:
                 f"the value also stands in {_listed(places)}"
             )
             state.close("uncertain", message, places)
+            state.unsettled = True
         elif broken:
             places = [suspect.place for suspect in broken]
             message = f"the run does not succeed when {_listed(places)} changes"
@@ -307,16 +323,12 @@ def _listed(places: Sequence[str], limit: int = 5) -> str:
 
 
 def _findings(state: _State) -> list[Finding]:
-    status: dict[ProbeStatus, Literal["supported", "refuted", "uncertain"]] = {
-        "cleared": "supported",
-        "hardcoded": "refuted",
-        "uncertain": "uncertain",
-    }
+    status = _STATUS[state.status or "uncertain"]
     return [
         Finding(
-            code="HARDCODED",
-            status=status[state.status or "uncertain"],
-            material=state.status == "hardcoded",
+            code="NOT_ASSESSED" if state.unsettled else CODES[status],
+            status=status,
+            material=state.status == "hardcoded" or state.unsettled,
             message=state.message,
             places=list(state.places),
             trials=state.trials,
@@ -345,7 +357,7 @@ def _unsearched(
         listed = _listed([names[path] for path in open_files])
         return [
             Finding(
-                code="HARDCODED",
+                code=CODES["uncertain"],
                 status="uncertain",
                 material=False,
                 message=f"the value could not be looked for in {listed}",

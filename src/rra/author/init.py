@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from rra._base.files import walk_files
 from rra._base.yaml import parse_yaml
 from rra.artifact import layout
-from rra.artifact.inventory import code_files
+from rra.artifact.inventory import code_files, is_skipped
 from rra.author import guide_text as texts
 from rra.author.apply import resumed_plan
 from rra.author.draft import ENVIRONMENT, Draft, make_draft
@@ -21,7 +21,7 @@ from rra.author.launchers import compile_launcher
 from rra.author.manifest_text import manifest_text
 from rra.author.names import slug
 from rra.author.plan import InitPlan, PlannedFile, Replacement
-from rra.author.source import ignored_files, is_git_root, read_source
+from rra.author.source import ignored_files, is_git_root, read_source, tracked_files
 from rra.author.templates import render_template
 from rra.errors import InternalError, UsageError
 from rra.model import Manifest, RepairsDocument, SettingsDocument
@@ -110,16 +110,19 @@ def _with_source(root: Path, draft: Draft) -> Draft:
     ignored = [
         path
         for path in ignored_files(root)
-        if not _is_skipped(PurePosixPath(path))
+        if not _is_passed_over(PurePosixPath(path))
         and not any(d == PurePosixPath(path) for d in (() if draft.nested else declared))
     ]
-    draft = dataclasses.replace(draft, exclude=tuple(_literal_pattern(path) for path in ignored))
+    kept = [str(path) for path in tracked_files(root) if is_skipped(path)]
+    patterns = [_literal_pattern(path) for path in ignored]
+    patterns += [f"!{_literal_pattern(path)}" for path in kept]
+    draft = dataclasses.replace(draft, exclude=tuple(patterns))
     if draft.nested:
         files = [
             path
             for path in walk_files(root)
             if path.parts[0] != ".git"
-            and not _is_skipped(path)
+            and (not is_skipped(path) or str(path) in kept)
             and not any(path.is_relative_to(PurePosixPath(folder)) for folder in ignored)
         ]
     else:
@@ -132,7 +135,7 @@ def _with_source(root: Path, draft: Draft) -> Draft:
     return dataclasses.replace(draft, source=source, notes=notes)
 
 
-def _is_skipped(path: PurePosixPath) -> bool:
+def _is_passed_over(path: PurePosixPath) -> bool:
     parts = path.parts[:-1] if path.suffix else path.parts
     return path.suffix == ".pyc" or any(part in layout.SKIPPED_DIRS for part in parts)
 

@@ -61,6 +61,14 @@ def ignored_files(root: Path) -> tuple[str, ...]:
     return tuple(sorted(name for name in done.stdout.split("\0") if name))
 
 
+def tracked_files(root: Path) -> tuple[PurePosixPath, ...]:
+    """Return the files that git tracks below a repository's root; none without git."""
+    if not _usable(root):
+        return ()
+    names = _git(root, "ls-files", "-z").stdout.split("\0")
+    return tuple(PurePosixPath(name) for name in names if name)
+
+
 def read_source(root: Path, files: Iterable[PurePosixPath]) -> SourceState:
     """Find out which tree the code was made from, and what differs from it.
 

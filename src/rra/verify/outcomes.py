@@ -14,7 +14,7 @@ from rra.errors import SelectError
 from rra.model import Outcome, Reference
 from rra.values.selectors import OutcomeValue, Value
 from rra.values.success import Judgement, judge
-from rra.verify.documents import OutcomeReproduction, Verdict
+from rra.verify.documents import OutcomeReproduction
 
 _TERMINATIONS = {"timeout": "timeout", "disk": "storage", "memory": "memory"}
 
@@ -155,14 +155,24 @@ def blocked(artifact: Artifact, name: str, obtained: Obtained | None = None) -> 
 
 
 def probed(outcome: OutcomeReproduction, findings: Sequence[Finding]) -> OutcomeReproduction:
-    """Add what the probe found; an outcome that is copied is not reproduced."""
+    """Add what the probe found.
+
+    An outcome that is copied is not reproduced; one whose probe ended before it was settled is
+    inconclusive, since a printed number would look the same.
+    """
     together = [*outcome.findings, *findings]
     copied = [finding for finding in findings if finding.invalidates]
-    if not copied:
+    unsettled = [f for f in findings if f.material and f.status == "uncertain"]
+    if copied:
+        reason = f"{copied[0].code}: {copied[0].message}"
+        changes = {"verdict": "not_reproduced", "detail": "", "label": "not_reproduced"}
+    elif unsettled:
+        reason = f"the value came out, but whether it is copied is {unsettled[0].message}"
+        detail = "copy not excluded"
+        label = f"inconclusive({detail})"
+        changes = {"verdict": "inconclusive", "detail": detail, "label": label}
+    else:
         return outcome.model_copy(update={"findings": together})
-    verdict: Verdict = "not_reproduced"
-    changes = {"verdict": verdict, "detail": "", "label": verdict}
-    reason = f"{copied[0].code}: {copied[0].message}"
     return outcome.model_copy(update={**changes, "reason": reason, "findings": together})
 
 

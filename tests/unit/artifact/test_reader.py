@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -126,3 +127,16 @@ def test_a_manifest_that_is_not_utf_8_is_refused(tmp_path: Path, content: bytes)
     (tmp_path / "rra.yaml").write_bytes(content)
     with pytest.raises(FormatError, match="not UTF-8"):
         load_artifact(tmp_path)
+
+
+def test_what_is_code_does_not_depend_on_git(tmp_path: Path) -> None:
+    text = MANIFEST.replace('exclude: ["paper/*"]', 'exclude: ["paper/*", "!.venv/kept.py"]')
+    write(tmp_path, text)
+    for name in ("a.py", ".venv/kept.py", ".venv/other.py", "paper/x"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    before = load_artifact(tmp_path).code_files()
+    assert before == (PurePosixPath(".venv/kept.py"), PurePosixPath("a.py"))
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "-f", ".venv"], cwd=tmp_path, check=True)
+    assert load_artifact(tmp_path).code_files() == before

@@ -360,7 +360,7 @@ COMPUTING: dict[str, Files] = {
 def test_a_computed_number_is_cleared(name: str, tmp_path: Path) -> None:
     findings, runs = ask(make_artifact(tmp_path, COMPUTING[name]))
     assert [(f.code, f.status, f.material) for f in findings[NAME]] == [
-        ("HARDCODED", "supported", False)
+        ("not-copied", "supported", False)
     ]
     assert runs <= 6
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rra.artifact import Artifact
+from rra.audit import Budget
 from rra.environment import MaterialisedEnvironment
 from rra.errors import EnvironmentBuildError, UsageError
 from rra.model import ReferencesDocument
@@ -346,3 +347,14 @@ def test_the_place_can_be_kept(tmp_path: Path) -> None:
     verify_artifact(artifact, tmp_path / "v", Options(sandbox=PLAIN.sandbox, keep=True))
     assert (tmp_path / "v/place/artifact/rra.yaml").is_file()
     assert (tmp_path / "v/place/environments/cpu/bin/python").exists()
+
+
+def test_what_the_probe_could_not_settle_is_not_called_reproduced(tmp_path: Path) -> None:
+    # A printed number and a computed one look alike until a number was changed.
+    printed = f"print('{{\"accuracy\": {RIGHT}}}')\n"
+    artifact = make_artifact(tmp_path / "a", {"main.py": printed})
+    found = only(verify(artifact, budget=Budget(runs=0)))
+    assert (found.verdict, found.label) == ("inconclusive", "inconclusive(copy not excluded)")
+    assert any(f.code == "NOT_ASSESSED" and f.material for f in found.findings)
+    assert verify(artifact, budget=Budget(runs=0)).exit_code == 1
+    assert only(verify(artifact)).verdict == "not_reproduced"
