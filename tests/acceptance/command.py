@@ -1,0 +1,90 @@
+"""Calls the `rra` command as a user does, and reads what it answers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Long enough for a build of an environment on a busy machine; a hang is a failure.
+PATIENCE_SECONDS = 300
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call of the command gave.
+
+    Attributes:
+        argv: The arguments after ``rra``.
+        code: Exit code; negative for a signal.
+        out: Standard output.
+        err: Standard error.
+    """
+
+    argv: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The JSON document on standard output."""
+        try:
+            document = json.loads(self.out)
+        except json.JSONDecodeError:
+            document = None
+        assert isinstance(document, dict), f"exit {self.code}\n{self.out}\n{self.err}"
+        return document
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The result inside the JSON document."""
+        result = self.envelope["result"]
+        assert isinstance(result, dict), self.out
+        return result
+
+    @property
+    def said(self) -> str:
+        """Everything that was printed, on one line and with single spaces."""
+        return " ".join(f"{self.out}\n{self.err}".split())
+
+    def expect(self, code: int) -> Answer:
+        """Return the answer itself, or fail with all that was printed.
+
+        Raises:
+            AssertionError: another exit code.
+        """
+        shown = f"rra {' '.join(self.argv)}\nexit {self.code}, not {code}\n{self.out}\n{self.err}"
+        assert self.code == code, shown
+        return self
+
+
+def rra(*argv: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Answer:
+    """Run ``rra`` with these arguments.
+
+    Args:
+        argv: Arguments after the command's name.
+        cwd: Working directory.
+        env: Variables on top of those of the tests.
+    """
+    arguments = tuple(str(argument) for argument in argv)
+    done = subprocess.run(
+        [sys.executable, "-m", "rra", *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    return Answer(arguments, done.returncode, done.stdout, done.stderr)
