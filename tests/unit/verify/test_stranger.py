@@ -351,7 +351,7 @@ def test_the_place_can_be_kept(tmp_path: Path) -> None:
 
 def test_what_the_probe_could_not_settle_is_not_called_reproduced(tmp_path: Path) -> None:
     # A printed number and a computed one look alike until a number was changed.
-    printed = f"print('{{\"accuracy\": {RIGHT}}}')\n"
+    printed = "print('{\"accuracy\": 98.9}')\n"
     artifact = make_artifact(tmp_path / "a", {"main.py": printed})
     found = only(verify(artifact, budget=Budget(runs=0)))
     assert (found.verdict, found.label) == ("inconclusive", "inconclusive(copy not excluded)")
