@@ -1,0 +1,220 @@
+"""What a user may name: a directory, an OCI layout, an OCI archive, a bundle in a registry.
+
+The grammar is strict; what does not fit is refused with examples, never guessed at::
+
+    DIRECTORY
+    oci-layout:DIRECTORY[:TAG][@sha256:…]
+    oci-archive:FILE[:TAG][@sha256:…]
+    HOST[:PORT]/REPOSITORY[:TAG][@sha256:…]
+
+Text without a scheme is a directory unless its first part looks like a host (it holds a dot
+or a colon, or is ``localhost``) and there is no such directory. A tag or digest makes it a
+reference to a registry in any case; ``./`` in front makes it a directory in any case.
+
+Source: OCI Distribution Specification 1.1, Pulling manifests, for tags and repositories.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+from rra.errors import UsageError
+
+LAYOUT, ARCHIVE = "oci-layout:", "oci-archive:"
+EXAMPLES = (
+    "give a directory, oci-layout:DIR[:TAG], oci-archive:FILE[:TAG]"
+    " or HOST/REPOSITORY:TAG; @sha256:… pins the digest"
+)
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+_REPOSITORY = re.compile(
+    r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*"
+)
+_HOST = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
+    r"|\[[0-9a-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?"
+)
+_MAX_REPOSITORY = 255
+_MAX_HOST = 255
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DirectoryReference:
+    """An artifact as a plain directory."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        """Return the path as it was given."""
+        return str(self.path)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LayoutReference:
+    """A bundle in a folder in OCI image layout.
+
+    Attributes:
+        path: The folder.
+        tag: Name of the bundle in it; None for the only one.
+        digest: Digest of the manifest that is meant.
+    """
+
+    path: Path
+    tag: str | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        """Return the reference as `parse_reference` takes it."""
+        return f"{LAYOUT}{self.path}{_suffix(self.tag, self.digest)}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ArchiveReference:
+    """A bundle in one file: the tar of an OCI image layout.
+
+    Attributes:
+        path: The file.
+        tag: Name of the bundle in it; None for the only one.
+        digest: Digest of the manifest that is meant.
+    """
+
+    path: Path
+    tag: str | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        """Return the reference as `parse_reference` takes it."""
+        return f"{ARCHIVE}{self.path}{_suffix(self.tag, self.digest)}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RegistryReference:
+    """A bundle in a registry.
+
+    Attributes:
+        origin: Host, with the port when one is given.
+        repository: Name of the repository.
+        tag: Tag; None when only the digest is given, or for the registry's default.
+        digest: Digest of the manifest that is meant.
+    """
+
+    origin: str
+    repository: str
+    tag: str | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        """Return the reference as `parse_reference` takes it."""
+        return f"{self.origin}/{self.repository}{_suffix(self.tag, self.digest)}"
+
+
+BundleReference = LayoutReference | ArchiveReference | RegistryReference
+Reference = DirectoryReference | BundleReference
+
+
+def parse_reference(text: str) -> Reference:
+    """Read a reference of any kind.
+
+    Raises:
+        UsageError: The text is none; says what is wrong with it.
+    """
+    if not text or "\0" in text:
+        raise UsageError("an empty reference names nothing", hint=EXAMPLES)
+    if text.startswith(LAYOUT):
+        return LayoutReference(*_local(text, LAYOUT))
+    if text.startswith(ARCHIVE):
+        return ArchiveReference(*_local(text, ARCHIVE))
+    if _is_directory(text):
+        return DirectoryReference(Path(text))
+    if "://" in text:
+        message = f"addresses are not references: {text}"
+        hint = "download the file and give oci-archive:FILE, or name a registry without a scheme"
+        raise UsageError(message, hint=hint)
+    return _registry(text)
+
+
+def is_tag(text: str) -> bool:
+    """Tell whether a text can be a tag."""
+    return _TAG.fullmatch(text) is not None
+
+
+def is_digest(text: str) -> bool:
+    """Tell whether a text is a digest of the one algorithm that is used."""
+    return _DIGEST.fullmatch(text) is not None
+
+
+def tag_of_version(version: str) -> str:
+    """Return the tag that stands for a version: ``+`` is no letter of tags and becomes ``_``.
+
+    Raises:
+        UsageError: The version cannot be a tag.
+    """
+    tag = version.replace("+", "_")
+    if not is_tag(tag):
+        message = f"version {version} cannot be a tag"
+        hint = "name a tag: up to 128 letters, digits, dots, dashes and underscores"
+        raise UsageError(message, hint=hint)
+    return tag
+
+
+def _suffix(tag: str | None, digest: str | None) -> str:
+    return (f":{tag}" if tag else "") + (f"@{digest}" if digest else "")
+
+
+def _is_directory(text: str) -> bool:
+    """Tell a path from the name of a registry (see the module's description)."""
+    first, slash, rest = text.partition("/")
+    if not slash or not first or first in {".", "..", "~"}:
+        return True
+    if "://" in text:
+        return False
+    looks_like_host = first == "localhost" or any(c in first for c in ".:@[")
+    pinned = ":" in rest or "@" in rest
+    return not looks_like_host or (not pinned and Path(text).exists())
+
+
+def _local(text: str, scheme: str) -> tuple[Path, str | None, str | None]:
+    """Return path, tag and digest of a layout or archive."""
+    rest, digest = _split_digest(text.removeprefix(scheme), text)
+    path, colon, tag = rest.partition(":")
+    if not path:
+        raise UsageError(f"{text} names no path", hint=EXAMPLES)
+    if colon and not is_tag(tag):
+        message = f"{tag!r} is not a tag, in {text}"
+        hint = "a tag has up to 128 letters, digits, dots, dashes and underscores; paths no colon"
+        raise UsageError(message, hint=hint)
+    return Path(path), tag or None, digest
+
+
+def _registry(text: str) -> RegistryReference:
+    origin, _, rest = text.partition("/")
+    if "@" in origin:
+        message = "a reference holds no user name or password"
+        raise UsageError(message, hint="log in with the registry's own tool; give HOST/REPOSITORY")
+    host = _HOST.fullmatch(origin)
+    if host is None or len(origin) > _MAX_HOST or int(host["port"] or 1) > 65535:
+        raise UsageError(f"{origin!r} is not the name of a host, in {text}", hint=EXAMPLES)
+    rest, digest = _split_digest(rest, text)
+    repository, colon, tag = rest.partition(":")
+    if not _REPOSITORY.fullmatch(repository) or len(repository) > _MAX_REPOSITORY:
+        message = f"{repository!r} is not the name of a repository, in {text}"
+        hint = "lower-case letters, digits and single . _ - between them, parts separated by /"
+        raise UsageError(message, hint=f"{hint}; put ./ in front of a directory")
+    if colon and not is_tag(tag):
+        message = f"{tag!r} is not a tag, in {text}"
+        raise UsageError(message, hint=EXAMPLES)
+    return RegistryReference(origin, repository, tag or None, digest)
+
+
+def _split_digest(rest: str, text: str) -> tuple[str, str | None]:
+    """Return what stands before the digest, and the digest if there is one."""
+    before, at, digest = rest.rpartition("@")
+    if not at or ":" not in digest:
+        return rest, None
+    if not is_digest(digest):
+        message = f"{digest!r} is not a digest, in {text}"
+        raise UsageError(message, hint="a digest is sha256: and 64 lower-case hexadecimal digits")
+    return before, digest
