@@ -8,6 +8,7 @@ The tree, with the process exit code of each branch::
     ├── FormatError (4)               a document breaks the format; carries problems
     ├── UnsafePathError (4)           a path leads outside the place it belongs to
     ├── CorruptError (4)              bytes are not what a digest says
+    │   └── ArchiveError              an archive is not one that the format allows
     ├── UnavailableError (3)          something outside is missing or refused
     │   ├── ToolMissingError          a program is not installed
     │   ├── LockError                 requirements cannot be resolved
@@ -116,6 +117,12 @@ class CorruptError(RraError):
 
     slug = "artifact/digest-mismatch"
     exit_code = 4
+
+
+class ArchiveError(CorruptError):
+    """An archive is damaged, larger than allowed, or not one that the format allows."""
+
+    slug = "bundle/archive"
 
 
 class UnavailableError(RraError):

@@ -42,7 +42,9 @@ _END = bytes(2 * _BLOCK)
 _USTAR_SIZE = 8 << 30
 _NAME, _PREFIX = 100, 155
 _CHUNK = 1 << 20
-_FILE, _LINK, _FOLDER, _PAX = b"0", b"2", b"5", b"x"
+
+FILE, LINK, FOLDER, PAX = b"0", b"2", b"5", b"x"
+"""Type of a regular file, a symbolic link, a folder, a pax extended header."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def _archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes] | Non
         if stream is not None:
             with storage_errors(Path(getattr(stream, "name", "archive"))):
                 stream.write(block)
-    count = sum(entry.kind != _FOLDER for entry in entries)
+    count = sum(entry.kind != FOLDER for entry in entries)
     return ElementLock(diff_id="sha256:" + state.hexdigest(), files=count, size=length)
 
 
@@ -102,7 +104,7 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
     """Return the entries in the order of the archive, or every reason why there is none."""
     wanted = set(files)
     folders = {parent for path in wanted for parent in path.parents if parent.parts}
-    entries = [_Entry(folder, _FOLDER, 0o755) for folder in folders]
+    entries = [_Entry(folder, FOLDER, 0o755) for folder in folders]
     problems: list[Problem] = []
     for folder in folders:
         if (root / folder).is_symlink():
@@ -117,9 +119,9 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
             entries.append(entry)
     entries.sort(key=lambda entry: os.fsencode(str(entry.path)))
     problems += check_names(entry.path for entry in entries)
-    links = {entry.path: entry.target for entry in entries if entry.kind == _LINK}
-    present = frozenset(str(entry.path) for entry in entries if entry.kind != _LINK)
-    problems += check_links(links, present)
+    links = {entry.path: entry.target for entry in entries if entry.kind == LINK}
+    regular = frozenset(str(entry.path) for entry in entries if entry.kind == FILE)
+    problems += check_links(links, regular, frozenset(map(str, folders)))
     if problems:
         problems.sort(key=lambda problem: (problem.path, problem.message))
         first = problems[0]
@@ -137,10 +139,10 @@ def _look(root: Path, path: PurePosixPath) -> _Entry | Problem:
         why = error.strerror or str(error)
         return Problem(f"cannot be read: {why}", printable(path), clause="bundle/files")
     if stat.S_ISLNK(status.st_mode):
-        return _Entry(path, _LINK, 0o755, target=str(place.readlink()))
+        return _Entry(path, LINK, 0o755, target=str(place.readlink()))
     if stat.S_ISREG(status.st_mode):
         mode = 0o755 if status.st_mode & 0o111 else 0o644
-        return _Entry(path, _FILE, mode, status=status)
+        return _Entry(path, FILE, mode, status=status)
     return Problem(
         f"is a {_kind(status.st_mode)}, not a file",
         printable(path),
@@ -164,7 +166,7 @@ def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[bytes]:
     for entry in entries:
         size = entry.status.st_size if entry.status else 0
         yield from _headers(entry, size)
-        if entry.kind == _FILE:
+        if entry.kind == FILE:
             yield from _content(root / entry.path, entry)
             yield bytes(-size % _BLOCK)
     yield _END
@@ -195,9 +197,26 @@ def _stamp(status: os.stat_result) -> tuple[int, int, int, int]:
 
 
 def _headers(entry: _Entry, size: int) -> Iterator[bytes]:
-    """Yield the header block of an entry, behind its pax header when one is needed."""
-    name = os.fsencode(str(entry.path)) + (b"/" if entry.kind == _FOLDER else b"")
-    link = os.fsencode(entry.target)
+    name = os.fsencode(str(entry.path))
+    yield from member_headers(name, entry.kind, entry.mode, size, os.fsencode(entry.target))
+
+
+def member_headers(
+    path: bytes, kind: bytes, mode: int, size: int, target: bytes = b""
+) -> Iterator[bytes]:
+    """Yield the header block of a member, behind its pax header when one is needed.
+
+    A member has no other headers than these, so whoever reads an archive can compare.
+
+    Args:
+        path: Full path, without a slash at its end.
+        kind: `FILE`, `LINK` or `FOLDER`.
+        mode: Permission bits.
+        size: Length of the content in bytes.
+        target: Where a link leads.
+    """
+    name = path + b"/" if kind == FOLDER else path
+    link = target
     records: dict[bytes, bytes] = {}
     split = _split(name)
     if split is None:
@@ -212,9 +231,9 @@ def _headers(entry: _Entry, size: int) -> Iterator[bytes]:
         shown_size = 0
     if records:
         body = b"".join(_record(key, records[key]) for key in sorted(records))
-        yield _header(b"", PAX_NAME, 0o644, len(body), _PAX, b"")
+        yield _header(b"", PAX_NAME, 0o644, len(body), PAX, b"")
         yield body + bytes(-len(body) % _BLOCK)
-    yield _header(*split, entry.mode, shown_size, entry.kind, link)
+    yield _header(*split, mode, shown_size, kind, link)
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.errors import Problem
@@ -15,25 +14,27 @@ MAX_DEPTH = 64
 _FORBIDDEN = {"\\": "a backslash", ":": "a colon"}
 _INVISIBLE = {"Cc": "a control character", "Cs": "bytes that are not UTF-8"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{port}{number}" for port in ("com", "lpt") for number in "123456789¹²³"]
+)
 _CLAUSE = "bundle/names"
 
 
 def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
     """Yield a problem for each path that some file system or terminal would not keep.
 
-    Names are in normalisation form C, hold no control or direction characters, no backslash
-    and no colon; a component has at most 255 bytes, a path 4096 bytes and 64 levels; no two
-    paths, folders included, differ in case only.
+    Names are as `name_faults` wants them, and no two paths, folders included, differ in case
+    only.
 
     Args:
         paths: Files and folders of one archive.
     """
     folded: dict[str, PurePosixPath] = {}
     for path in paths:
-        for fault in _faults(path):
+        for fault in name_faults(path):
             yield Problem(fault, printable(path), clause=_CLAUSE, hint="rename it")
-        key = unicodedata.normalize("NFC", str(path)).casefold()
-        other = folded.setdefault(key, path)
+        other = folded.setdefault(fold(str(path)), path)
         if other != path:
             yield Problem(
                 f"differs from {printable(other)} in case only",
@@ -43,28 +44,36 @@ def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
             )
 
 
-def check_links(links: Mapping[PurePosixPath, str], present: frozenset[str]) -> Iterator[Problem]:
+def fold(path: str) -> str:
+    """Return what two paths have in common that a file system may take for one."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def check_links(
+    links: Mapping[PurePosixPath, str], files: Container[str], folders: Container[str]
+) -> Iterator[Problem]:
     """Yield a problem for each symbolic link that does not lead to something in the archive.
+
+    A link is relative, stays in the archive at each step, passes folders of the archive only
+    and ends at one of its files or folders, not at another link.
 
     Args:
         links: Target of each link, as stored.
-        present: Files and folders of the same archive, without the links.
+        files: Regular files of the same archive.
+        folders: Its folders.
     """
-    hint = "replace the link by a copy of the file"
+    names = frozenset(str(path) for path in links)
     for path, target in links.items():
-        fault = ""
-        landing = os.path.normpath(path.parent / target)
-        if target.startswith("/"):
-            fault = "is a symbolic link to an absolute path"
-        elif landing == ".." or landing.startswith("../"):
-            fault = "is a symbolic link that leads out of the archive"
-        elif _passes_link(path.parent, target, frozenset(str(link) for link in links)):
-            fault = "is a symbolic link that leads through another link"
-        elif landing not in present:
-            fault = "is a symbolic link to something that is not in the archive"
+        fault = _link_fault(path, target, names, files, folders)
         if fault:
-            message = f"{fault}: {printable(target)}"
-            yield Problem(message, printable(path), clause="bundle/links", hint=hint)
+            yield Problem(
+                f"is a symbolic link {fault}: {printable(target)}",
+                printable(path),
+                clause="bundle/links",
+                hint="replace the link by a copy of the file",
+            )
 
 
 def printable(name: object) -> str:
@@ -78,32 +87,73 @@ def _shown(character: str) -> str:
     return character
 
 
-def _faults(path: PurePosixPath) -> Iterator[str]:
+def name_faults(path: PurePosixPath) -> Iterator[str]:
+    """Yield what is wrong with a path on its own.
+
+    It is relative, in normalisation form C, without control or direction characters, backslash
+    and colon. No part ends with a dot or a space or is the name of a device, which some systems
+    would take for another file. A part has at most `MAX_COMPONENT_BYTES`, a path `MAX_PATH_BYTES`
+    and `MAX_DEPTH` levels.
+    """
     text = str(path)
     for character, what in _FORBIDDEN.items():
         if character in text:
             yield f"name holds {what}"
+    if not (text.isascii() and text.isprintable()):
+        yield from _character_faults(text)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        yield "path is not relative to the artifact"
+    elif any(part[-1] in ". " for part in path.parts):
+        yield "a part of the path ends with a dot or a space"
+    if any(part.partition(".")[0].rstrip().lower() in _DEVICES for part in path.parts):
+        yield "name is that of a device on some systems"
+    if any(_length(part) > MAX_COMPONENT_BYTES for part in path.parts):
+        yield f"a part of the path is longer than {MAX_COMPONENT_BYTES} bytes"
+    if _length(text) > MAX_PATH_BYTES:
+        yield f"path is longer than {MAX_PATH_BYTES} bytes"
+    if len(path.parts) > MAX_DEPTH:
+        yield f"path is deeper than {MAX_DEPTH} levels"
+
+
+def _length(text: str) -> int:
+    """Return the length in UTF-8, where a byte that is not UTF-8 counts as one."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def _character_faults(text: str) -> Iterator[str]:
     found = {_INVISIBLE[c] for c in map(unicodedata.category, text) if c in _INVISIBLE}
     if _DIRECTIONS & set(text):
         found.add("a character that changes the direction of writing")
     yield from (f"name holds {what}" for what in sorted(found))
     if not unicodedata.is_normalized("NFC", text):
         yield "name is not in Unicode normalisation form C"
-    if path.is_absolute() or ".." in path.parts or not path.parts:
-        yield "path is not relative to the artifact"
-    if any(len(os.fsencode(part)) > MAX_COMPONENT_BYTES for part in path.parts):
-        yield f"a part of the path is longer than {MAX_COMPONENT_BYTES} bytes"
-    if len(os.fsencode(text)) > MAX_PATH_BYTES:
-        yield f"path is longer than {MAX_PATH_BYTES} bytes"
-    if len(path.parts) > MAX_DEPTH:
-        yield f"path is deeper than {MAX_DEPTH} levels"
 
 
-def _passes_link(start: PurePosixPath, target: str, links: frozenset[str]) -> bool:
-    """Tell whether a link stands on the way to a target, the landing included."""
-    place = start
-    for part in PurePosixPath(target).parts:
-        place = place.parent if part == ".." else place / part
-        if str(place) in links:
-            return True
-    return False
+def _link_fault(
+    path: PurePosixPath,
+    target: str,
+    links: Container[str],
+    files: Container[str],
+    folders: Container[str],
+) -> str:
+    """Return what is wrong with the way that a link's target goes, or nothing."""
+    if target.startswith("/"):
+        return "to an absolute path"
+    parts = PurePosixPath(target).parts
+    depth = len(path.parts) - 1
+    for part in parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            return "that leads out of the archive"
+    if str(PurePosixPath(target)) != target:
+        return "whose target is not in its plain form"
+    places = [path.parent]
+    for part in parts:
+        places.append(places[-1].parent if part == ".." else places[-1] / part)
+    if any(str(place) in links for place in places):
+        return "that leads through another link"
+    passed = all(str(place) in folders or not place.parts for place in places[:-1])
+    landing = str(places[-1])
+    if not passed or (landing not in files and landing not in folders):
+        return "to something that is not in the archive"
+    return ""

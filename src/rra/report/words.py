@@ -329,12 +329,16 @@ _ERRORS = {
         "Correct the places named; `rra lint` shows them again.",
     ),
     "format/unsafe-path": (
-        "A path is absolute, climbs out of the artifact, or passes a symbolic link that does.",
+        "A path leads out of the artifact, or its name is not the same file on every system.",
         "Copy the file into the artifact and name it by its place there.",
     ),
     "artifact/digest-mismatch": (
         "Bytes are not those that a digest vouches for: a file was damaged or changed.",
         "Fetch the file again from where it came. Do not correct the digest.",
+    ),
+    "bundle/archive": (
+        "An archive is damaged, unpacks to too much, or was not made by `rra pack`.",
+        "Fetch it again from where it came; otherwise ask its author to pack it with `rra pack`.",
     ),
     "unavailable": (
         "Something outside the artifact is missing or refuses.",

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from rra.bundle import diff_id
-from rra.bundle.names import check_names, printable
+from rra.bundle.names import check_links, check_names, printable
 from rra.errors import FormatError
 
 
@@ -74,3 +74,46 @@ def test_a_name_of_other_bytes_on_disk_is_refused_and_shown_safely(tmp_path: Pat
 def test_printable_keeps_what_is_harmless() -> None:
     assert printable("naïve データ") == "naïve データ"
     assert printable("a\tb\u2066") == "a\\tb\\u2066"
+
+
+@pytest.mark.parametrize("name", ["con", "CON.txt", "a/aux.py", "nul .x", "Lpt1", "com¹.csv"])
+def test_names_of_devices_do_not_travel(name: str) -> None:
+    assert faults(name) == [f"{name}: name is that of a device on some systems"]
+
+
+@pytest.mark.parametrize("name", ["a.", "b ", "d./x", "...", "d /x"])
+def test_names_that_lose_their_end_do_not_travel(name: str) -> None:
+    assert faults(name) == [f"{name}: a part of the path ends with a dot or a space"]
+
+
+def test_names_near_those_of_devices_pass() -> None:
+    assert faults("console", "aux_1.py", "com10", "my.con", ".nul") == []
+
+
+@pytest.mark.parametrize(
+    ("target", "fault"),
+    [
+        ("d", ""),
+        ("d/x", ""),
+        ("d/../f", ""),
+        ("../../x", "that leads out of the archive"),
+        ("gone/../../../f", "that leads out of the archive"),
+        ("gone/../f", "to something that is not in the archive"),
+        ("f/../f", "to something that is not in the archive"),
+        ("d/", "whose target is not in its plain form"),
+        ("d//x", "whose target is not in its plain form"),
+        ("./f", "whose target is not in its plain form"),
+        ("", "whose target is not in its plain form"),
+        ("m/../f", "that leads through another link"),
+        ("l", "that leads through another link"),
+    ],
+)
+def test_each_step_of_a_link_is_in_the_archive(target: str, fault: str) -> None:
+    links = {PurePosixPath("l"): target, PurePosixPath("m"): "d"}
+    found = [p.message for p in check_links(links, {"f", "d/x"}, {"d"})]
+    assert found == ([f"is a symbolic link {fault}: {target}"] if fault else [])
+
+
+def test_many_links_are_checked_in_one_go() -> None:
+    links = {PurePosixPath(f"l{number}"): "f" for number in range(20_000)}
+    assert list(check_links(links, {"f"}, set())) == []
