@@ -18,10 +18,10 @@ demo: ## run the main job on the wine example and print the path of its report
 	@$(BIN)/python examples/wine-discriminant/demo.py
 
 test: check ## set everything up, then run every check and the whole suite
-	@$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 quick: setup ## the suite without its slow tests
-	@$(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
 check: lint types layers generated docs ## style, types, layers, generated files, documentation
 
