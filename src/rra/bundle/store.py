@@ -122,10 +122,17 @@ def resolve(store: BlobStore, tag: str | None, digest: str | None) -> tuple[byte
     return data, descriptor
 
 
+class ByteSource(Protocol):
+    """Anything that bytes can be read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read at most so many bytes; none at the end."""
+
+
 class VerifiedReader(io.RawIOBase):
     """Passes a blob's bytes on, and insists on their number and digest at the end."""
 
-    def __init__(self, source: BinaryIO, descriptor: Descriptor, where: str) -> None:
+    def __init__(self, source: ByteSource, descriptor: Descriptor, where: str) -> None:
         super().__init__()
         self._source, self._descriptor, self._where = source, descriptor, where
         self._state = hashlib.sha256()
@@ -176,7 +183,7 @@ class VerifiedReader(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def verified(source: BinaryIO, descriptor: Descriptor, where: str) -> Iterator[BinaryIO]:
+def verified(source: ByteSource, descriptor: Descriptor, where: str) -> Iterator[BinaryIO]:
     """Give a source's bytes as a stream that is checked to its end when the block ends.
 
     Raises:

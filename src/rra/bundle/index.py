@@ -1,0 +1,130 @@
+"""``index.json`` of an OCI image layout: which bundles a folder or file holds.
+
+Entries that others wrote are kept as they came.
+
+Source: OCI Image Specification 1.1, Image Index and Image Layout.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from rra.bundle.jsonio import parse_json
+from rra.bundle.reference import is_digest
+from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, Descriptor, parse_descriptor
+from rra.errors import CorruptError, FormatError, UsageError
+
+INDEX = "index.json"
+OCI_LAYOUT = "oci-layout"
+IMAGE_LAYOUT = b'{"imageLayoutVersion":"1.0.0"}'
+BLOBS = "blobs/sha256"
+REF_NAME = "org.opencontainers.image.ref.name"
+MAX_INDEX_BYTES = 4 * 1024 * 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Index:
+    """The bundles of a layout.
+
+    Attributes:
+        where: What messages call the place.
+        document: The index as read.
+        entries: Its manifests, in order.
+    """
+
+    where: str
+    document: dict[str, Any]
+    entries: tuple[Descriptor, ...]
+
+    @classmethod
+    def empty(cls, where: str) -> Index:
+        """Return the index of a new layout."""
+        document = {"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": []}
+        return cls(where, document, ())
+
+    @classmethod
+    def parse(cls, data: bytes, where: str) -> Index:
+        """Read an index.
+
+        Raises:
+            FormatError: It is not one.
+        """
+        source = f"{where}/{INDEX}"
+        document = parse_json(data, source)
+        listed = document.get("manifests")
+        if document.get("schemaVersion") != 2 or not isinstance(listed, list):
+            message = f"{source} is not an OCI image index"
+            raise FormatError(message, hint="give a folder or file in OCI image layout")
+        entries = tuple(
+            parse_descriptor(entry, f"/manifests/{number}", source)
+            for number, entry in enumerate(listed)
+        )
+        return cls(where, document, entries)
+
+    def tags(self) -> list[str]:
+        """Return the names that bundles go by, sorted."""
+        return sorted({tag for entry in self.entries if (tag := entry.annotations.get(REF_NAME))})
+
+    def find(self, reference: str | None) -> Descriptor:
+        """Return the manifest of a tag or digest, or the only one.
+
+        Raises:
+            UsageError: There is none, or there are several.
+            CorruptError: A tag names two different manifests.
+        """
+        chosen = [entry for entry in self.entries if _is_named(entry, reference)]
+        digests = {entry.digest for entry in chosen}
+        names = ", ".join(self.tags()) or "none"
+        if not digests:
+            what = f"holds no bundle {reference}" if reference else "holds no bundle"
+            raise UsageError(f"{self.where} {what}", hint=f"tags: {names}")
+        if len(digests) > 1 and reference:
+            message = f"{self.where} has two bundles under the tag {reference}"
+            raise CorruptError(message, hint=f"name one by digest: {', '.join(sorted(digests))}")
+        if len(digests) > 1:
+            message = f"{self.where} holds several bundles"
+            raise UsageError(message, hint=f"name one of the tags: {names}")
+        entry = chosen[0]
+        if entry.media_type != MANIFEST_TYPE:
+            message = f"{reference or entry.digest} in {self.where} is {entry.media_type}"
+            hint = f"a bundle is one {MANIFEST_TYPE}; name that one by its digest"
+            raise UsageError(message, hint=hint)
+        return entry
+
+    def adding(self, descriptor: Descriptor, tag: str | None) -> Index:
+        """Return the index with one more manifest; a tag that was in use moves to it."""
+        entry = descriptor.to_json()
+        if tag is not None:
+            entry["annotations"] = {**entry.get("annotations", {}), REF_NAME: tag}
+        elif any(old.digest == descriptor.digest for old in self.entries):
+            return self
+        kept = [
+            raw
+            for raw, old in zip(self.document["manifests"], self.entries, strict=True)
+            if not _gives_way(old, descriptor.digest, tag)
+        ]
+        return Index.parse(_dump({**self.document, "manifests": [*kept, entry]}), self.where)
+
+    def to_bytes(self) -> bytes:
+        """Return the document as it is written."""
+        return _dump(self.document)
+
+
+def _is_named(entry: Descriptor, reference: str | None) -> bool:
+    if reference is None:
+        return True
+    if is_digest(reference):
+        return entry.digest == reference
+    return entry.annotations.get(REF_NAME) == reference
+
+
+def _gives_way(old: Descriptor, digest: str, tag: str | None) -> bool:
+    """Tell whether an entry is replaced: its tag moves, or it gets its first name."""
+    name = old.annotations.get(REF_NAME)
+    return (tag is not None and name == tag) or (name is None and old.digest == digest)
+
+
+def _dump(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n"
