@@ -13,6 +13,10 @@ from rra.values.tokens import NumberToken
 MAX_TEXT = 1 << 18
 """Largest text, in characters, in which counts are looked for."""
 
+MAX_LOOSE = 8
+"""Most pairs of a text that count although other numbers stand between them."""
+
+_TIGHT = 12
 _LONGEST_LINE = 1000
 _COUNT = re.compile(r"(?<![\w.])[1-9][0-9]{1,5}(?!\w|\.[0-9])")
 
@@ -21,13 +25,30 @@ def count_tokens(text: str, wanted: Sequence[Wanted]) -> Iterator[tuple[NumberTo
     """Yield counts that give a number of interest when divided by one nearby.
 
     Nearby is the same line, the one before or the one after: ``{"right": 176,`` and
-    ``"all": 178}``.
+    ``"all": 178}``. A text with more than `MAX_LOOSE` such pairs is a table of numbers, in
+    which they are chance (the indexes of a sparse matrix); there only pairs with nothing but
+    a few other characters between them count: ``176/178``, ``176 of 178``.
 
     Yields:
         The numerator, its 1-based line, and the denominator.
     """
     if len(text) > MAX_TEXT:
         return
+    found = list(_pairs(text, wanted))
+    if len(found) > MAX_LOOSE:
+        found = [pair for pair in found if _is_tight(text, pair[0], pair[2])]
+    yield from found
+
+
+def _is_tight(text: str, token: NumberToken, divisor: Decimal) -> bool:
+    """Tell whether the divisor stands beside a count, without another number between."""
+    behind = re.compile(rf"[^0-9\n]{{1,{_TIGHT}}}{divisor}(?!\w|\.[0-9])")
+    before = re.compile(rf"(?<![\w.]){divisor}[^0-9\n]{{1,{_TIGHT}}}$")
+    start = max(0, token.start - _TIGHT - len(str(divisor)) - 1)
+    return bool(behind.match(text, token.end) or before.search(text[start : token.start]))
+
+
+def _pairs(text: str, wanted: Sequence[Wanted]) -> Iterator[tuple[NumberToken, int, Decimal]]:
     bounds = [end for span in intervals(wanted) for end in span]
     lines = text.split("\n")
     counts = [

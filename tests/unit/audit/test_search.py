@@ -225,3 +225,13 @@ def test_a_result_of_zero_is_found_in_text_only() -> None:
     wanted = [Wanted("t/a", ReportedNumber.parse("0.0"), Decimal("0.03"))]
     assert texts(text_spots(b"x = 0.03\n", wanted)) == [("0.03", 1)]
     assert binary_spots(b"\x00\x01" + bytes(64), wanted)[0] == []
+
+
+def test_indexes_of_a_sparse_matrix_are_no_shares() -> None:
+    # Ten of twelve is 83.3333 %; in a LIBSVM file 10 and 12 are indexes on every line.
+    wanted = [Wanted("t/a", ReportedNumber.parse("83.3333"), Decimal("83.3333"))]
+    line = "+1 1:0.708333 2:1 10:-0.225806 12:1 13:-1"
+    assert text_spots("\n".join([line] * 20).encode(), wanted) == []
+    written = "\n".join([line] * 20 + ["right = 10 / 12"]).encode()
+    assert texts(text_spots(written, wanted)) == [("10", 21)]
+    assert texts(text_spots(b'{"right": 10,\n"all": 12}', wanted)) == [("10", 1)]
