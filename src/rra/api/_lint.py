@@ -33,12 +33,14 @@ def lint(
 ) -> LintReport:
     """Check an artifact against the rules of a profile.
 
+    It takes about a second, so there is one line of progress.
+
     Args:
         path: Directory of the artifact.
         profile: ``basic``, ``reproducible`` or ``archival``.
         select: Codes or families of rules to apply, whatever their profile.
         ignore: Codes or families to leave out.
-        progress: Called with one line for each rule.
+        progress: Called with one line.
 
     Raises:
         FormatError: The manifest is not YAML.
@@ -46,12 +48,13 @@ def lint(
     """
     from rra.author import expected_guide
 
+    progress(f"checking {path} against the rules of profile {profile}")
+
     found = lint_artifact(
         path,
         profile=profile,
         select=list(select) or None,
         ignore=list(ignore) or None,
         expected_guide=expected_guide,
-        progress=progress,
     )
     return LintReport(root=path, found=found, exit_code=0 if found.ok else 1)

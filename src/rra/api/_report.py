@@ -9,8 +9,10 @@ from typing import Any
 from rra._base.files import atomic_write
 from rra.api import _ledger
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import load_artifact
+from rra.artifact import layout, load_artifact
 from rra.errors import UsageError
+
+_SUFFIXES = {"html": ".html", "markdown": ".md", "badge": ".svg"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class ReportResult(VerbResult):
 
 def report(
     path: Path,
-    output: Path,
+    output: Path | None = None,
     *,
     reproduction: Path | None = None,
     style: str = "html",
@@ -53,7 +55,8 @@ def report(
 
     Args:
         path: Directory of the artifact.
-        output: File to write.
+        output: File to write; ``report.html`` in the artifact's ``outputs/`` by default, which
+            is neither code nor packed.
         reproduction: A ``reproduction.json``, or the folder that holds it; the newest of this
             core in the state folder by default.
         style: ``html``, ``markdown`` or ``badge``.
@@ -77,7 +80,8 @@ def report(
     audited = _ledger.newest(_ledger.AUDITS, core, _ledger.AUDIT)
     document = judged[1] if judged else None
     audit = audited[1] if audited else None
-    progress(f"writing {output}")
+    target = output or artifact.root / layout.OUTPUTS_DIR / f"report{_SUFFIXES[style]}"
+    progress(f"writing {target}")
     if style == "badge":
         text = render_badge(artifact, reproduction=document)
     elif style == "markdown":
@@ -85,9 +89,9 @@ def report(
     else:
         lint = lint_artifact(path).to_json()
         text = render_html(artifact, reproduction=document, audit=audit, lint=lint)
-    atomic_write(output, text)
+    atomic_write(target, text)
     return ReportResult(
-        file=output.absolute(),
+        file=target.absolute(),
         reproduction=judged[0] if judged else None,
         audit=audited[0] if audited else None,
         nonce=document["plan"]["nonce"] if document else None,

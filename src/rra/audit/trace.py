@@ -11,6 +11,7 @@ from rra.artifact import Artifact, layout
 from rra.audit.documents import FileRef, Trace
 from rra.errors import CorruptError, RraError, SelectError
 from rra.evidence import EvidenceStore, StoredRecord
+from rra.launch.inputs import role_of
 from rra.model import ExecutionRecord, Outcome
 from rra.values.selectors import OutcomeValue, Selected, locator_of, select_outcome
 
@@ -160,11 +161,12 @@ def _shown(content: object) -> str:
 
 
 def scripts_of(artifact: Artifact, entry: str) -> list[FileRef]:
-    """Return the files of the code that a launcher's text names, in the order it names them."""
+    """Return the source files that a launcher's commands name, in the order they name them."""
     try:
-        text = artifact.path(entry).read_text("utf-8", "replace")
+        lines = artifact.path(entry).read_text("utf-8", "replace").splitlines()
     except (OSError, RraError):
         return []
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     prefix = PurePosixPath(artifact.manifest.code.root)
     places: dict[PurePosixPath, int] = {}
     for path in artifact.code_files():
@@ -172,7 +174,7 @@ def scripts_of(artifact: Artifact, entry: str) -> list[FileRef]:
         names = [str(path), str(prefix / path), f"-m {module}"]
         for name in names:
             found = re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\w)", text)
-            if found is not None and (path.suffix or len(path.parts) > 1):
+            if found is not None and role_of(artifact, prefix / path) == "code":
                 places.setdefault(prefix / path, found.start())
     ordered = sorted(places, key=lambda path: places[path])
     return [ref for path in ordered if (ref := _file(artifact, path, "code")) is not None]

@@ -32,6 +32,10 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _NESTED_HINT = (
     "put the repository into code/ instead, beside the artifact's files: rra init --nested"
 )
+_IGNORE_OUTPUTS = (
+    "outputs/ holds what runs leave; to hide it from git without changing the code: "
+    "echo outputs/ >> .git/info/exclude"
+)
 Files = dict[PurePosixPath, PlannedFile]
 
 
@@ -264,7 +268,7 @@ def _finish(
     if blocked:
         message = f"not a plain file: {', '.join(str(r.path) for r in blocked)}"
         raise UsageError(message, hint="move it away and run again")
-    more = ("add outputs/ to .gitignore: it holds what runs leave",) if is_git_root(root) else ()
+    more = (_IGNORE_OUTPUTS,) if is_git_root(root) else ()
     return InitPlan(
         root=root,
         name=identity,

@@ -189,3 +189,10 @@ def test_init_dry_run_writes_nothing(tmp_path: Path) -> None:
     result = api.init(tmp_path, dry_run=True)
     assert "rra.yaml" in result.written
     assert [path.name for path in tmp_path.iterdir()] == ["main.py"]
+
+
+def test_a_report_by_default_lies_where_it_is_neither_code_nor_packed(tiny: Path) -> None:
+    before = api.lock(tiny).core
+    written = api.report(tiny)
+    assert written.file == tiny / "outputs" / "report.html"
+    assert api.lock(tiny).core == before

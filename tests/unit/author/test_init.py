@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -325,7 +326,11 @@ def test_an_empty_folder_gets_a_launcher_to_be_written(tmp_path: Path) -> None:
     apply_init(plan)
     artifact = load_artifact(tmp_path)
     done = subprocess.run(
-        ["bash", tmp_path / "launchers/main.sh"], capture_output=True, text=True, check=False
+        ["bash", tmp_path / "launchers/main.sh"],
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 64
     assert "no command was found" in done.stderr

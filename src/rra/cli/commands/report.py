@@ -14,8 +14,6 @@ from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
 if TYPE_CHECKING:
     from rra.api._report import ReportResult
 
-_SUFFIX = {"html": ".html", "markdown": ".md", "badge": ".svg"}
-
 
 @click.command(
     "report",
@@ -27,7 +25,7 @@ _SUFFIX = {"html": ".html", "markdown": ".md", "badge": ".svg"}
     "--output",
     "-o",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write; rra-report.html in the current directory by default.",
+    help="File to write; report.html in the artifact's outputs/ by default.",
 )
 @click.option(
     "--reproduction",
@@ -56,11 +54,10 @@ def command(
     It shows the newest verification and audit of the artifact exactly as it is now; without
     one it says that nothing was verified.
     """
-    target = output or Path("rra-report").with_suffix(_SUFFIX[style])
     answer(
         "report",
         lambda progress: api.report(
-            artifact, target, reproduction=reproduction, style=style, progress=progress
+            artifact, output, reproduction=reproduction, style=style, progress=progress
         ),
         _render,
         as_json=as_json,
