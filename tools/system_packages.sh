@@ -4,8 +4,10 @@
 set -euo pipefail
 
 packages=(
-  bubblewrap # isolation: the sandbox level "bwrap"
-  strace     # the recorder's full level
+  bubblewrap      # isolation: the sandbox level "bwrap"
+  docker-registry # the registry that bundles go to and come from
+  skopeo          # another client, which has to keep every digest
+  strace          # the recorder's full level
 )
 
 missing=()

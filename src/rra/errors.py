@@ -13,7 +13,9 @@ The tree, with the process exit code of each branch::
     │   ├── ToolMissingError          a program is not installed
     │   ├── LockError                 requirements cannot be resolved
     │   ├── EnvironmentBuildError     a lock cannot be materialised
-    │   └── StorageError              no space, no permission
+    │   ├── StorageError              no space, no permission
+    │   └── RegistryError             a registry is absent, refuses, or breaks off
+    │       └── LoginError            it wants a login, or refuses the one it got
     ├── LaunchError (1)               a launcher did not succeed
     ├── SelectError (1)               a value is missing, ambiguous or not a number
     ├── PatchError (1)                a repair does not apply
@@ -154,6 +156,18 @@ class StorageError(UnavailableError):
     """The disk is full or refuses the write."""
 
     slug = "unavailable/storage"
+
+
+class RegistryError(UnavailableError):
+    """A registry does not answer, answers with an error, or breaks off in the middle."""
+
+    slug = "registry/unavailable"
+
+
+class LoginError(RegistryError):
+    """A registry wants a login, or refuses the one that it was given."""
+
+    slug = "registry/login"
 
 
 class LaunchError(RraError):

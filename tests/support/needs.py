@@ -58,6 +58,10 @@ def _full_disk() -> bool:
 NEEDS = {
     "bwrap": Need(_bwrap, "apt-get install bubblewrap"),
     "strace": Need(_strace, "apt-get install strace"),
+    "docker-registry": Need(
+        lambda: _succeeds("docker-registry", "--version"), "apt-get install docker-registry"
+    ),
+    "skopeo": Need(lambda: _succeeds("skopeo", "--version"), "apt-get install skopeo"),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
     "tmpfs": Need(_full_disk, "run the tests as root where mounting is allowed"),

@@ -19,3 +19,8 @@ def monotonic() -> float:
 def iso(moment: dt.datetime) -> str:
     """Write a moment as RFC 3339 in UTC with seconds, as every document of the format does."""
     return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def sleep(seconds: float) -> None:
+    """Wait, as before asking a busy server again."""
+    time.sleep(seconds)

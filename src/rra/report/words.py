@@ -352,6 +352,17 @@ _ERRORS = {
         "The disk is full, or the place may not be written.",
         "Free some space or choose another place. Nothing was left half-written.",
     ),
+    "registry/unavailable": (
+        "A registry does not answer, answers with an error, or broke off in the middle.",
+        "The message names the host and what it said. Run it again; nothing is half-written.",
+    ),
+    "registry/login": (
+        "A registry wants a login, or refuses the one that it was given.",
+        (
+            "Log in with `docker login HOST`, `podman login HOST` or `skopeo login HOST`; "
+            "`DOCKER_CONFIG` and `REGISTRY_AUTH_FILE` say where the login is kept."
+        ),
+    ),
     "environment/unresolvable": (
         "The requirements contradict each other, or the index does not have them (any more).",
         (

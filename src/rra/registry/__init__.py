@@ -1,0 +1,24 @@
+"""Bundles in registries: transport over HTTP, verified and streamed, with a login that stays.
+
+`open_store` gives the repository of a reference as a `rra.bundle.store.BlobStore`;
+`transfer` copies a bundle between any two stores.
+"""
+
+from __future__ import annotations
+
+from rra.registry.connect import open_store
+from rra.registry.credentials import Credential, find_credential
+from rra.registry.policy import Policy
+from rra.registry.store import RegistryStore
+from rra.registry.transfer import BlobCopy, TransferResult, transfer
+
+__all__ = [
+    "BlobCopy",
+    "Credential",
+    "Policy",
+    "RegistryStore",
+    "TransferResult",
+    "find_credential",
+    "open_store",
+    "transfer",
+]

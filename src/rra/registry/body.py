@@ -1,0 +1,64 @@
+"""What is sent: a stream of known size and digest that is checked while it is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from rra.bundle.store import Descriptor
+from rra.errors import CorruptError
+
+
+class Body:
+    """A file-like request body over chunks, of exactly a descriptor's size and digest.
+
+    The last bytes are given only after everything before them and they themselves were
+    checked, so that a wrong blob can never be completed on the other side.
+    """
+
+    def __init__(self, descriptor: Descriptor, chunks: Iterable[bytes], where: str) -> None:
+        self.len = descriptor.size
+        """Size in bytes: requests sends it as Content-Length."""
+        self._descriptor, self._where = descriptor, where
+        self._chunks = iter(chunks)
+        self._state = hashlib.sha256()
+        self._waiting = bytearray()
+        self._given = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield blocks; requests wants to see that a body can be iterated."""
+        while block := self.read(1 << 20):
+            yield block
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, at most `size`; nothing at the end.
+
+        Raises:
+            CorruptError: The chunks are longer, shorter, or another blob.
+        """
+        left = self.len - self._given
+        wanted = left if size < 0 else min(size, left)
+        while len(self._waiting) < wanted and (chunk := next(self._chunks, None)) is not None:
+            self._waiting += chunk
+        if len(self._waiting) < wanted:
+            found = self._given + len(self._waiting)
+            raise self._refuse(f"ends after {found} of {self.len} bytes")
+        block = bytes(self._waiting[:wanted])
+        del self._waiting[:wanted]
+        self._state.update(block)
+        self._given += len(block)
+        if wanted == left:
+            self._check()
+        return block
+
+    def _check(self) -> None:
+        """Look at the digest, and for bytes beyond the end."""
+        if self._waiting or any(self._chunks):
+            raise self._refuse(f"is longer than the {self.len} bytes declared")
+        found = "sha256:" + self._state.hexdigest()
+        if found != self._descriptor.digest:
+            raise self._refuse(f"has other content: its digest is {found}")
+
+    def _refuse(self, what: str) -> CorruptError:
+        message = f"blob {self._descriptor.digest} for {self._where} {what}"
+        return CorruptError(message, hint="nothing of it was kept; make the bundle again")

@@ -1,0 +1,361 @@
+"""Bundles in a registry: blobs and manifests over HTTP, verified and streamed.
+
+Source: OCI Distribution Specification 1.1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+from urllib.parse import urljoin
+
+import requests
+import urllib3.exceptions
+from oras.container import Container
+
+from rra._base.files import storage_errors
+from rra.bundle.reference import RegistryReference, is_digest, is_tag
+from rra.bundle.store import (
+    INDEX_TYPE,
+    MANIFEST_TYPE,
+    MAX_MANIFEST_BYTES,
+    Descriptor,
+    check_bytes,
+    verified,
+)
+from rra.errors import CorruptError, RegistryError, UsageError
+from rra.registry.body import Body
+from rra.registry.failures import dropped, host_of, plain_body, small_body, unreachable
+from rra.registry.origin import Origin
+from rra.registry.policy import BLOCK, RETRIED
+from rra.registry.provider import OriginRegistry, challenged
+
+_OCTETS = "application/octet-stream"
+_DIGEST_HEADER = "Docker-Content-Digest"
+_TAGS_BYTES = 4 * 1024 * 1024
+_TAGS_SHOWN = 8
+
+
+class RegistryStore:
+    """One repository of a registry as a `rra.bundle.store.BlobStore`.
+
+    A tag is looked up once; from then on the digest that it gave is what is read.
+
+    Args:
+        reference: Repository, and the tag or digest that `get_manifest` falls back to.
+        registry: Conversation with the registry.
+    """
+
+    def __init__(self, reference: RegistryReference, registry: OriginRegistry) -> None:
+        self.reference = reference
+        self.registry = registry
+        netloc = registry.origin.netloc
+        self._container = Container(f"{netloc}/{reference.repository}")
+        if (self._container.registry, self._container.api_prefix) != (netloc, reference.repository):
+            message = f"{reference} cannot be said to a registry"
+            raise UsageError(message, hint="write HOST[:PORT]/REPOSITORY:TAG")
+
+    @property
+    def name(self) -> str:
+        """Host and repository."""
+        return f"{self.reference.origin}/{self.reference.repository}"
+
+    @property
+    def _doing(self) -> str:
+        return f"read {self.name}"
+
+    def has(self, digest: str) -> bool:
+        """Tell whether the repository has a blob; its bytes are not looked at.
+
+        Raises:
+            RegistryError: The registry does not answer, or with an error.
+        """
+        with self.registry.request(
+            "HEAD", self._url(self._container.get_blob_url(digest))
+        ) as answer:
+            if answer.status_code not in {200, 404}:
+                raise self.registry.refusal(answer, self._doing)
+            return answer.status_code == 200
+
+    @contextlib.contextmanager
+    def open(self, descriptor: Descriptor) -> Iterator[BinaryIO]:
+        """Give the bytes of a blob, verified by the time the context ends without error.
+
+        Raises:
+            CorruptError: The blob is missing, or not of that size and digest.
+            RegistryError: The registry does not answer, or breaks off.
+        """
+        url = self._url(self._container.get_blob_url(_digest(descriptor.digest)))
+        with self.registry.request("GET", url) as answer:
+            if answer.status_code == 404:
+                message = f"blob {descriptor.digest} is missing in {self.name}"
+                raise CorruptError(message, hint="push the bundle again from where it is whole")
+            if answer.status_code != 200:
+                raise self.registry.refusal(answer, self._doing)
+            plain_body(answer, "a blob")
+            _check_length(answer, descriptor, self.name)
+            wire = cast("BinaryIO", _Wire(answer))
+            with verified(wire, descriptor, self.name) as stream:
+                yield stream
+
+    def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
+        """Keep a blob whose digest is not known yet: it passes through a temporary file.
+
+        Raises:
+            RegistryError: The registry does not answer, refuses, or breaks off.
+        """
+        with storage_errors(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as spool:
+            state, size = hashlib.sha256(), 0
+            for chunk in chunks:
+                state.update(chunk)
+                size += spool.write(chunk)
+            descriptor = Descriptor(media_type, "sha256:" + state.hexdigest(), size)
+            self.put_blob(descriptor, _Spooled(spool))
+        return descriptor
+
+    def put_blob(self, descriptor: Descriptor, chunks: Iterable[bytes]) -> None:
+        """Keep a blob whose digest is known, unless the repository has it.
+
+        Args:
+            descriptor: What the chunks are.
+            chunks: The bytes. An iterable that can be iterated again is sent again where the
+                connection broke; an iterator cannot be.
+
+        Raises:
+            CorruptError: The chunks are not that blob; nothing is kept.
+            RegistryError: The registry does not answer, refuses, or breaks off.
+        """
+        if self.has(_digest(descriptor.digest)):
+            return
+        once = iter(chunks) is chunks
+        attempts = 1 if once else self.registry.policy.attempts
+        for attempt in range(1, attempts + 1):
+            if self._upload(descriptor, chunks, attempt, last=attempt == attempts):
+                return
+
+    def get_manifest(self, reference: str | None) -> tuple[bytes, Descriptor]:
+        """Return the bytes of a manifest and their descriptor, verified.
+
+        Args:
+            reference: A tag or a digest; None for what the store was opened with, or else the
+                only tag.
+
+        Raises:
+            UsageError: There is none, or more than one, of that name.
+            CorruptError: The bytes are not those of the digest, or of the registry's own.
+            RegistryError: The registry does not answer, or with an error.
+        """
+        wanted = reference or self.reference.digest or self.reference.tag or self._only_tag()
+        url = self._url(self._container.manifest_url(wanted))
+        answer = self.registry.request(
+            "GET", url, headers={"Accept": f"{MANIFEST_TYPE}, {INDEX_TYPE}"}
+        )
+        with answer:
+            if answer.status_code == 404:
+                raise self._no_manifest(answer, wanted)
+            if answer.status_code != 200:
+                raise self.registry.refusal(answer, self._doing)
+            data = small_body(answer, MAX_MANIFEST_BYTES, "a manifest")
+        media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+        digest = "sha256:" + hashlib.sha256(data).hexdigest()
+        descriptor = Descriptor(media_type or MANIFEST_TYPE, digest, len(data))
+        self._check_manifest(data, descriptor, wanted, answer.headers.get(_DIGEST_HEADER))
+        return data, descriptor
+
+    def put_manifest(
+        self, data: bytes, tag: str | None, *, media_type: str = MANIFEST_TYPE
+    ) -> Descriptor:
+        """Keep a manifest under a tag, or under its digest alone, after everything it names.
+
+        Raises:
+            CorruptError: The registry says that it kept other bytes.
+            RegistryError: The registry does not answer, or refuses.
+        """
+        descriptor = Descriptor(media_type, "sha256:" + hashlib.sha256(data).hexdigest(), len(data))
+        url = self._url(self._container.manifest_url(tag or descriptor.digest))
+        with self.registry.request(
+            "PUT", url, headers={"Content-Type": media_type}, body=data
+        ) as answer:
+            if answer.status_code not in {200, 201, 202}:
+                raise self.registry.refusal(answer, f"push to {self.name}")
+            kept = answer.headers.get(_DIGEST_HEADER, descriptor.digest)
+        if kept != descriptor.digest:
+            message = f"{self.name} says it kept manifest {kept[:80]}, not {descriptor.digest}"
+            raise CorruptError(message, hint="the registry changes what it is given; use another")
+        return descriptor
+
+    def tags(self) -> list[str]:
+        """Return the tags of the repository, sorted; none where there is no such repository.
+
+        Raises:
+            RegistryError: The registry does not answer, or with something that is no list.
+        """
+        found: set[str] = set()
+        url = self._url(self._container.tags_url())
+        for _ in range(self.registry.policy.pages):
+            with self.registry.request("GET", url) as answer:
+                if answer.status_code == 404:
+                    return []
+                if answer.status_code != 200:
+                    raise self.registry.refusal(answer, f"list {self.name}")
+                found.update(_tag_list(answer))
+                following = answer.links.get("next", {}).get("url")
+            if not following:
+                return sorted(found)
+            url = urljoin(answer.url, following)
+            if Origin.of(url) != self.registry.origin:
+                raise RegistryError(f"{self.name} continues its list of tags on another host")
+        message = f"{self.name} lists its tags without an end"
+        raise RegistryError(message, hint="name the tag; ask who runs the registry")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Bracket all writes of one bundle.
+
+        A registry shows nothing before the manifest is there, which comes last, and collects
+        blobs that no manifest names.
+        """
+        yield
+
+    def _url(self, path: str) -> str:
+        return f"{self.registry.prefix}://{path}"
+
+    def _upload(
+        self, descriptor: Descriptor, chunks: Iterable[bytes], attempt: int, *, last: bool
+    ) -> bool:
+        """Send a blob once (POST, then PUT); False when it is worth another attempt."""
+        start = self.registry.request("POST", self._url(self._container.upload_blob_url()))
+        if start.status_code not in {201, 202}:
+            raise self.registry.refusal(start, f"push to {self.name}")
+        start.close()
+        target = self.registry.elsewhere(start)
+        target += f"{'&' if '?' in target else '?'}digest={descriptor.digest}"
+        body = Body(descriptor, chunks, self.name)
+        answer: requests.Response | None = None
+        try:
+            answer = self.registry.request(
+                "PUT",
+                target,
+                headers={"Content-Type": _OCTETS},
+                body=body if body.len else body.read(),
+            )
+        except RegistryError as error:
+            if last or not _broke(error):
+                raise
+        else:
+            if answer.status_code in {201, 204}:
+                answer.close()
+                return True
+            if challenged(answer) and not last and self.registry.renew(answer):
+                return False
+            if last or answer.status_code not in RETRIED:
+                raise self.registry.refusal(answer, f"push to {self.name}")
+        self.registry.pause(attempt, answer)
+        return False
+
+    def _only_tag(self) -> str:
+        tags = self.tags()
+        if len(tags) == 1:
+            return tags[0]
+        if not tags:
+            raise UsageError(f"{self.name} has no tags", hint="check the name of the repository")
+        hint = f"name one of its tags: {_few(tags)}"
+        raise UsageError(f"{self.name} has {len(tags)} tags", hint=hint)
+
+    def _no_manifest(self, answer: requests.Response, wanted: str) -> UsageError:
+        """Return the error for a tag or digest that the registry does not know."""
+        answer.close()
+        tags = self.tags()
+        hint = f"its tags: {_few(tags)}" if tags else "there is no such repository, or it is empty"
+        return UsageError(f"{self.name} has no bundle {wanted}", hint=hint)
+
+    def _check_manifest(
+        self, data: bytes, descriptor: Descriptor, wanted: str, said: str | None
+    ) -> None:
+        """Hold a manifest against the digest asked for, the registry's word, and its own type."""
+        hint = "do not use it; ask who runs the registry"
+        if is_digest(wanted):
+            check_bytes(data, Descriptor(descriptor.media_type, wanted, len(data)), self.name)
+        elif said is not None and said != descriptor.digest:
+            message = f"{self.name} calls manifest {descriptor.digest} {said[:80]}"
+            raise CorruptError(message, hint=hint)
+        try:
+            own = json.loads(data).get("mediaType", descriptor.media_type)
+        except (ValueError, RecursionError, AttributeError):
+            return  # whoever reads the manifest says what is wrong with it
+        if own != descriptor.media_type:
+            message = f"{self.name} gives a manifest as {descriptor.media_type}, which says {own}"
+            raise CorruptError(message[:400], hint=hint)
+
+
+class _Spooled:
+    """The chunks of a file, from its start each time."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        while block := self._file.read(BLOCK):
+            yield block
+
+
+class _Wire:
+    """The bytes of an answer as they come; a broken connection is an error, never an end."""
+
+    def __init__(self, answer: requests.Response) -> None:
+        self._answer = answer
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes; nothing at the end."""
+        try:
+            block: bytes = self._answer.raw.read(size, decode_content=False)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise unreachable(host_of(self._answer), error) from error
+        return block
+
+
+def _broke(error: RegistryError) -> bool:
+    """Tell whether a request ended because an open connection was lost."""
+    cause = error.__cause__
+    return isinstance(cause, requests.RequestException) and dropped(cause)
+
+
+def _digest(text: str) -> str:
+    """Return a digest that may stand in an address."""
+    if not is_digest(text):
+        raise UsageError(f"{text[:80]!r} is not a digest")
+    return text
+
+
+def _check_length(answer: requests.Response, descriptor: Descriptor, where: str) -> None:
+    """Refuse a blob whose length is said to be another, before any of it is read."""
+    length = answer.headers.get("Content-Length")
+    if length is not None and length.strip() != str(descriptor.size):
+        message = (
+            f"blob {descriptor.digest} in {where} has another size: {length.strip()[:20]} bytes "
+            f"where the manifest says {descriptor.size}"
+        )
+        raise CorruptError(message, hint="get the bundle again from where it came")
+
+
+def _tag_list(answer: requests.Response) -> list[str]:
+    """Return the tags of one page."""
+    host = host_of(answer)
+    try:
+        listed = json.loads(small_body(answer, _TAGS_BYTES, "a list of tags"))["tags"] or []
+    except (ValueError, RecursionError, LookupError, TypeError) as error:
+        raise RegistryError(f"{host} answers something that is no list of tags") from error
+    if not isinstance(listed, list):
+        raise RegistryError(f"{host} answers something that is no list of tags")
+    return [tag for tag in listed if isinstance(tag, str) and is_tag(tag)]
+
+
+def _few(tags: list[str]) -> str:
+    more = f" and {len(tags) - _TAGS_SHOWN} more" if len(tags) > _TAGS_SHOWN else ""
+    return ", ".join(tags[:_TAGS_SHOWN]) + more

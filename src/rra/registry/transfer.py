@@ -1,0 +1,139 @@
+"""Copying a bundle from one store to another, every byte verified on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+from rra.bundle.jsonio import parse_json
+from rra.bundle.store import (
+    BLOCK,
+    MANIFEST_TYPE,
+    BlobStore,
+    Descriptor,
+    parse_descriptor,
+    resolve,
+)
+from rra.errors import CorruptError, FormatError
+
+_TITLE = "org.opencontainers.image.title"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BlobCopy:
+    """What became of one blob.
+
+    Attributes:
+        title: What it holds, as its annotation says; else its kind.
+        descriptor: Its digest and size.
+        copied: False where the target had it already.
+    """
+
+    title: str
+    descriptor: Descriptor
+    copied: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TransferResult:
+    """A bundle that is now in another place as well.
+
+    Attributes:
+        descriptor: Its manifest: the same bytes in both places.
+        tag: Tag that it has there, if any.
+        blobs: Config and layers.
+    """
+
+    descriptor: Descriptor
+    tag: str | None
+    blobs: tuple[BlobCopy, ...]
+
+
+def transfer(
+    source: BlobStore,
+    target: BlobStore,
+    *,
+    wanted: tuple[str | None, str | None],
+    tag: str | None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> TransferResult:
+    """Copy one bundle: its blobs first, its manifest last and byte for byte.
+
+    Args:
+        source: Where it is read.
+        target: Where it goes.
+        wanted: Tag and digest of the bundle in the source, as `resolve` takes them. From the
+            moment the tag is looked up, only digests are asked for.
+        tag: Tag in the target; None for none.
+        progress: Called with a line for each step.
+
+    Raises:
+        CorruptError: A blob or the manifest is not what its digest says.
+        FormatError: What is there is no bundle.
+    """
+    data, manifest = resolve(source, *wanted)
+    progress(f"{source.name}{_named(wanted[0])} is {manifest.digest}")
+    blobs = _blobs(data, manifest, source.name)
+    with target.writing():
+        copies = tuple(_copy(source, target, title, blob, progress) for title, blob in blobs)
+        kept = target.put_manifest(data, tag, media_type=manifest.media_type)
+    if kept.digest != manifest.digest:
+        message = f"{target.name} kept manifest {kept.digest}, not {manifest.digest}"
+        raise CorruptError(message, hint="do not use what is there")
+    return TransferResult(manifest, tag, copies)
+
+
+def _named(tag: str | None) -> str:
+    return f":{tag}" if tag else ""
+
+
+def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, Descriptor]]:
+    """Return config and layers of a manifest with their titles, each digest once."""
+    name = f"manifest {manifest.digest}"
+    if manifest.media_type != MANIFEST_TYPE:
+        message = f"{source}: {manifest.digest} is {manifest.media_type}, not one bundle"
+        raise FormatError(message, hint="name one bundle of it by its digest")
+    document = parse_json(data, name)
+    layers = document.get("layers")
+    if not isinstance(layers, list):
+        raise FormatError(f"{name} lists no layers", hint="it is no bundle")
+    found: dict[str, tuple[str, Descriptor]] = {}
+    places = [("/config", document.get("config"))]
+    places += [(f"/layers/{number}", layer) for number, layer in enumerate(layers)]
+    for pointer, value in places:
+        blob = parse_descriptor(value, pointer, name)
+        found.setdefault(blob.digest, (blob.annotations.get(_TITLE) or blob.media_type, blob))
+    return list(found.values())
+
+
+def _copy(
+    source: BlobStore,
+    target: BlobStore,
+    title: str,
+    blob: Descriptor,
+    progress: Callable[[str], None],
+) -> BlobCopy:
+    if target.has(blob.digest):
+        progress(f"{title}: {target.name} has it")
+        return BlobCopy(title, blob, copied=False)
+    progress(f"{title}: {_size(blob.size)}")
+    target.put_blob(blob, _Chunks(source, blob))
+    return BlobCopy(title, blob, copied=True)
+
+
+class _Chunks:
+    """The verified bytes of a blob, read anew each time they are iterated."""
+
+    def __init__(self, source: BlobStore, blob: Descriptor) -> None:
+        self._source, self._blob = source, blob
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self._source.open(self._blob) as stream:
+            while block := stream.read(BLOCK):
+                yield block
+
+
+def _size(count: int) -> str:
+    if count < 1024:
+        return f"{count} B"
+    return f"{count / 1024:.1f} KiB" if count < 1 << 20 else f"{count / (1 << 20):.1f} MiB"
