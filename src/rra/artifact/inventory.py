@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from rra._base.files import STAGING_PREFIX, walk_files
@@ -17,20 +17,23 @@ def code_files(root: Path, manifest: Manifest) -> tuple[PurePosixPath, ...]:
 
     In place (``code.root: .``) that is every file under the root that no other element
     owns. Caches, virtual environments and the like are passed over unless a pattern of
-    ``code.exclude`` that starts with ``!`` takes them back; other patterns drop files. What
-    is code depends on the files and the manifest alone, never on a ``.git`` beside them.
+    ``code.exclude`` that starts with ``!`` takes them back; other patterns, and those of
+    ``.rraignore``, drop files. Declared data that is not bundled is no code, wherever it lies.
+    What is code depends on the files and the manifest alone, never on a ``.git`` beside them.
     """
     base = root if manifest.code.root == "." else root / manifest.code.root
     if not base.is_dir():
         return ()
-    in_place = manifest.code.root == "."
-    owned = _owned(manifest) if in_place else frozenset()
+    prefix = PurePosixPath(manifest.code.root)
+    owned = _owned(manifest) if manifest.code.root == "." else _elsewhere(manifest)
+    is_ignored = ignored_by(root)
     dropped = [p for p in manifest.code.exclude if not p.startswith("!")]
     taken = [p[1:] for p in manifest.code.exclude if p.startswith("!")]
     kept = (
         path
         for path in walk_files(base)
-        if not _is_owned(path, owned)
+        if not _is_owned(prefix / path, owned)
+        if not is_ignored(prefix / path)
         if _matches(path, taken) or not (is_skipped(path) or _matches(path, dropped))
     )
     return tuple(kept)
@@ -43,13 +46,66 @@ def element_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePos
         return tuple(prefix / path for path in code_files(root, manifest))
     if element == "meta":
         return tuple(PurePosixPath(n) for n in layout.META_FILES if (root / n).is_file())
+    found = _files_of(root, _names_of(manifest, element))
+    if element == "evidence":  # its records say which files there are
+        return tuple(found)
+    is_ignored = ignored_by(root)
+    whole = element == "data"  # what is declared file by file is not passed over
+    return tuple(path for path in found if not is_ignored(path) and (whole or not is_skipped(path)))
+
+
+def packed_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosixPath, ...]:
+    """Return the files of an element that travel, relative to the artifact's root.
+
+    Those are its files without data that is declared as fetched, gated or private: that may be
+    on this machine, and is not on others.
+    """
+    elsewhere = _elsewhere(manifest)
+    return tuple(
+        path for path in element_files(root, manifest, element) if not _is_owned(path, elsewhere)
+    )
+
+
+def _nothing(path: PurePosixPath) -> bool:
+    del path
+    return False
+
+
+def ignored_by(root: Path) -> Callable[[PurePosixPath], bool]:
+    """Return what tells whether the artifact's ``.rraignore`` drops a file.
+
+    The file has the syntax of ``.gitignore``. Meta files and evidence are never dropped.
+    """
+    rules = root / layout.IGNORE
+    if not rules.is_file():
+        return _nothing
+    from pathspec import GitIgnoreSpec
+
+    spec = GitIgnoreSpec.from_lines(rules.read_text("utf-8-sig", "replace").splitlines())
+    return lambda path: spec.match_file(str(path))
+
+
+def _names_of(manifest: Manifest, element: str) -> list[str]:
+    """Return the files and folders that an element is made of."""
     if element == "data":
-        return tuple(_files_of(root, (item.path for item in manifest.data.values())))
-    folder = {"guide": layout.GUIDE_DIR, "environment": layout.ENVIRONMENT_DIR}
-    names: list[str] = [folder.get(element, layout.LAUNCHERS_DIR)]
-    if element == "guide":
-        names += layout.HANDOFF_FILES
-    return tuple(path for path in _files_of(root, names) if not is_skipped(path))
+        return [item.path for item in manifest.data.values()]
+    environments = manifest.environments.values()
+    places: dict[str, list[str | None]] = {
+        "guide": [manifest.guide],
+        "environment": [name for e in environments for name in (e.lock, e.wheels)],
+        "launchers": [launcher.entry for launcher in manifest.launchers.values()],
+    }
+    folders: dict[str, list[str]] = {
+        "guide": [layout.GUIDE_DIR, *layout.HANDOFF_FILES],
+        "environment": [layout.ENVIRONMENT_DIR],
+        "launchers": [layout.LAUNCHERS_DIR],
+        "evidence": [layout.EVIDENCE_DIR],
+    }
+    code = PurePosixPath(manifest.code.root)
+    named = [name for name in places.get(element, []) if name]
+    if element == "launchers" and manifest.code.root == ".":
+        return folders[element] + named
+    return folders[element] + [n for n in named if not PurePosixPath(n).is_relative_to(code)]
 
 
 def _files_of(root: Path, names: Iterable[str]) -> Iterator[PurePosixPath]:
@@ -70,13 +126,19 @@ def _owned(manifest: Manifest) -> frozenset[PurePosixPath]:
     return frozenset(PurePosixPath(name) for name in names)
 
 
+def _elsewhere(manifest: Manifest) -> frozenset[PurePosixPath]:
+    """Return where data lies that is not bundled."""
+    items = manifest.data.values()
+    return frozenset(PurePosixPath(item.path) for item in items if item.access != "bundled")
+
+
 def _is_owned(path: PurePosixPath, owned: frozenset[PurePosixPath]) -> bool:
     return path in owned or any(parent in owned for parent in path.parents)
 
 
 def is_skipped(path: PurePosixPath) -> bool:
     """Tell whether a file is passed over by default: caches, virtual environments, leftovers."""
-    if path.name.startswith(STAGING_PREFIX) or path.suffix == ".pyc":
+    if path.name.startswith(STAGING_PREFIX) or path.suffix == ".pyc" or path.name == ".git":
         return True
     return any(part in layout.SKIPPED_DIRS for part in path.parts[:-1])
 

@@ -58,6 +58,10 @@ class Artifact:
         """Return the files of an element, relative to `root`, byte-sorted."""
         return inventory.element_files(self.root, self.manifest, element)
 
+    def packed_files(self, element: str) -> tuple[PurePosixPath, ...]:
+        """Return the files of an element that travel with the artifact: no data that others own."""
+        return inventory.packed_files(self.root, self.manifest, element)
+
     @functools.cached_property
     def lock(self) -> Lock | None:
         """What ``rra.lock`` says, or None when there is none.

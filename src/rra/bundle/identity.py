@@ -54,7 +54,7 @@ def element_locks(artifact: Artifact) -> dict[str, ElementLock]:
         FormatError: A file or name that no archive may hold.
         UnavailableError: A file changes while it is read.
     """
-    return {name: diff_id(artifact.root, artifact.element_files(name)) for name in ELEMENTS}
+    return {name: diff_id(artifact.root, artifact.packed_files(name)) for name in ELEMENTS}
 
 
 def core_digest(artifact: Artifact, elements: dict[str, ElementLock] | None = None) -> str:
@@ -87,7 +87,7 @@ def core_document(
     """
     manifest = artifact.manifest
     if elements is None:
-        elements = {n: diff_id(artifact.root, artifact.element_files(n)) for n in CORE_ELEMENTS}
+        elements = {n: diff_id(artifact.root, artifact.packed_files(n)) for n in CORE_ELEMENTS}
     launchers = {}
     for name, launcher in manifest.launchers.items():
         long = launcher.model_copy(update={"outputs": launcher.output_specs})

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from rra._base.files import sha256_file, walk_files
+from rra._base.files import sha256_file
 from rra._base.yaml import YamlDocument, parse_yaml
 from rra.artifact import layout
 from rra.artifact.repairs import EqualityResult, check_equality
@@ -32,7 +32,7 @@ HEAD = 1024
 """Bytes that tell what kind of file it is."""
 
 _KEEP = 128 * 1024
-_ELEMENTS = ("meta", "guide", "environment", "launchers", "code", "data")
+_ELEMENTS = ("meta", "guide", "environment", "launchers", "code", "data", "evidence")
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -171,13 +171,8 @@ class Context:
 
     @functools.cached_property
     def elements(self) -> Mapping[str, tuple[PurePosixPath, ...]]:
-        """Files of each element and of the evidence, relative to the artifact."""
-        found = {name: self.artifact.element_files(name) for name in _ELEMENTS}
-        evidence = self.root / layout.EVIDENCE_DIR
-        prefix = PurePosixPath(layout.EVIDENCE_DIR)
-        inside = walk_files(evidence) if evidence.is_dir() else ()
-        found["evidence"] = tuple(prefix / path for path in inside)
-        return found
+        """Files of each element that travel, and of the evidence, relative to the artifact."""
+        return {name: self.artifact.packed_files(name) for name in _ELEMENTS}
 
     @functools.cached_property
     def files(self) -> tuple[PurePosixPath, ...]:
