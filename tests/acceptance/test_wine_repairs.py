@@ -8,6 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from tests.acceptance.command import rra
 from tests.support.needs import needs
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "wine-discriminant"
@@ -82,3 +85,27 @@ def test_every_patch_is_listed_and_every_listed_patch_is_there() -> None:
 
     assert listed == [f"guide/repairs/{patch.name}" for patch in PATCHES]
     assert len(listed) == 6
+
+
+@pytest.mark.parametrize(
+    ("without", "verb", "code", "said"),
+    [
+        ("0001", "lock", 3, "scikit-learn 0.19.2 has no wheel for Python 3.11"),
+        ("0002", "run", 1, "module 'numpy' has no attribute 'float'"),
+        ("0003", "run", 1, "No such file or directory: '/home/agnes/work/wine/wine.npz'"),
+        ("0004", "run", 1, "No module named 'sklearn.cross_validation'"),
+        ("0005", "run", 1, "Missing parentheses in call to 'print'"),
+        ("0006", "run", 1, "metrics.json"),
+    ],
+)
+def test_no_repair_can_be_left_out(
+    without: str, verb: str, code: int, said: str, tmp_path: Path
+) -> None:
+    place = tmp_path / "artifact"
+    shutil.copytree(EXAMPLE / "artifact", place)
+    shutil.rmtree(place / "code")
+    repaired(place / "code", without=without)
+
+    answer = rra(verb, cwd=place).expect(code)
+
+    assert said in answer.said

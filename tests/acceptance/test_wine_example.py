@@ -1,0 +1,159 @@
+"""The wine example, re-run as a stranger: which numbers agree, repeat and deviate, by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rra.artifact import load_artifact
+from rra.environment import materialise
+from tests.acceptance.command import PATIENCE_SECONDS, rra
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "wine-discriminant"
+COUNTS = {"lda": 176, "qda": 177, "1nn": 170}
+WINES = 178
+
+
+@pytest.fixture
+def artifact(tmp_path: Path) -> Path:
+    """A copy of the artifact, without evidence and outputs."""
+    place = tmp_path / "artifact"
+    ignore = shutil.ignore_patterns("evidence", "outputs")
+    return Path(shutil.copytree(EXAMPLE / "artifact", place, ignore=ignore))
+
+
+def outcomes(answer_result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The outcomes of a verification by name."""
+    return {outcome["outcome"]: outcome for outcome in answer_result["reproduction"]["outcomes"]}
+
+
+def by_hand(artifact: Path, path: str) -> subprocess.CompletedProcess[str]:
+    """Start the launcher with nothing of ours around it."""
+    return subprocess.run(
+        ["/bin/bash", "launchers/table1.sh"],
+        cwd=artifact,
+        env={"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+
+def test_the_set_of_outcomes_that_agree_repeat_and_deviate(artifact: Path) -> None:
+    answer = rra("verify", artifact, "--references", EXAMPLE / "references.yaml", "--json")
+
+    answer.expect(1)  # a documented deviation is no success unless the reader says so
+    found = outcomes(answer.result)
+    assert {n for n, o in found.items() if o["agreement"] == "pass"} == {"table1/lda", "table1/qda"}
+    assert {n for n, o in found.items() if o["repeatability"] == "pass"} == set(found)
+    assert {n: o["verdict"] for n, o in found.items()} == {
+        "table1/lda": "reproduced",
+        "table1/qda": "reproduced",
+        "table1/1nn": "deviates_as_documented",
+    }
+    for name, count in COUNTS.items():
+        obtained = float(found[f"table1/{name}"]["mean"])
+        assert obtained == pytest.approx(100 * count / WINES, abs=1e-6)
+    assert answer.result["reproduction"]["verdict"] == "deviates_as_documented"
+
+
+def test_the_shipped_verify_script_ends_well(tmp_path: Path) -> None:
+    tools = Path(sys.executable).parent
+    env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+
+    done = subprocess.run(
+        [EXAMPLE / "verify"],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "table1/1nn deviates_as_documented fail pass 170" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('observed: "95.5"', 'observed: "95.4"'),
+        ('observed: "95.5"', 'observed: "95.6"'),
+        ("        deviation:\n", None),
+    ],
+    ids=["95.4", "95.6", "deleted"],
+)
+def test_an_undocumented_deviation_is_not_accepted(
+    before: str, after: str | None, artifact: Path
+) -> None:
+    manifest = artifact / "rra.yaml"
+    text = manifest.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    if after is None:
+        start = text.index(before)
+        after, before = "", text[start : text.index("\nx-lint", start)]
+    manifest.write_text(text.replace(before, after), encoding="utf-8")
+    rra("lock", artifact, "--keep").expect(0)
+
+    answer = rra("verify", artifact, "--accept-documented", "--json").expect(1)
+
+    found = outcomes(answer.result)
+    assert found["table1/1nn"]["verdict"] in {"not_reproduced", "deviates"}
+    assert found["table1/lda"]["verdict"] == found["table1/qda"]["verdict"] == "reproduced"
+
+
+def test_the_launcher_works_with_nothing_of_ours(artifact: Path) -> None:
+    environment = materialise(load_artifact(artifact), "cpu")
+    before = {path: path.read_bytes() for path in artifact.rglob("*") if path.is_file()}
+
+    done = by_hand(artifact, f"{environment.bin}:/usr/bin:/bin")
+
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads((artifact / "outputs" / "table1" / "metrics.json").read_bytes())
+    assert {name: value["correct"] for name, value in metrics.items()} == COUNTS
+    assert {value["wines"] for value in metrics.values()} == {WINES}
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_without_python_the_launcher_names_what_to_do(
+    artifact: Path, tools_left: Callable[..., str]
+) -> None:
+    done = by_hand(artifact, tools_left("python", "python3"))
+
+    assert done.returncode == 69
+    assert "environment/cpu/README.md" in done.stderr
+    assert not list((artifact / "outputs" / "table1").iterdir())
+
+
+def test_the_shipped_artifact_has_no_finding() -> None:
+    answer = rra("lint", EXAMPLE / "artifact", "--json").expect(0)
+
+    assert answer.result["findings"] == []
+
+
+def test_the_repairs_name_a_failed_and_a_working_run() -> None:
+    artifact = load_artifact(EXAMPLE / "artifact")
+    ended = {
+        "sha256:" + path.parent.name: json.loads(path.read_bytes())
+        for path in (EXAMPLE / "artifact" / "evidence").glob("table1/*/record.json")
+    }
+
+    for name, repair in artifact.repairs:
+        assert repair.after is not None, name
+        assert ended[repair.after[: len("sha256:") + 16]]["termination"] == "ok"
+        if repair.before is not None:
+            record = ended[repair.before[: len("sha256:") + 16]]
+            assert record["termination"] != "ok" or record["missing_outputs"], name
+    assert sum(repair.before is not None for _, repair in artifact.repairs) == 5
