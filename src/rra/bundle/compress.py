@@ -1,0 +1,67 @@
+"""Compression of layers: the same bytes for the same input and library.
+
+Zstandard at level 3 by one worker, fed in blocks of one size, with a checksum and without
+content size. Algorithm, level and library version are recorded, because another version may
+give other bytes; the digest of the uncompressed archive stays. `rra.bundle.decompress` reads.
+
+Source: RFC 8878 (zstandard).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+LEVEL = 3
+SAMPLE_BYTES = 4 << 20
+WORTHWHILE = 0.95
+"""Compressed size of a sample, as a share, above which a file is kept as it is."""
+
+_BLOCK = 1 << 20
+
+
+def library() -> str:
+    """Return name and version of the library that compresses, as a bundle records it."""
+    import zstandard
+
+    return "zstd " + ".".join(str(part) for part in zstandard.ZSTD_VERSION)
+
+
+def compressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the one zstandard frame of a stream of bytes."""
+    import zstandard
+
+    parameters = zstandard.ZstdCompressionParameters.from_level(
+        LEVEL, threads=1, write_checksum=True, write_content_size=False
+    )
+    encoder = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    for block in rechunked(blocks):
+        if out := encoder.compress(block):
+            yield out
+    yield encoder.flush()
+
+
+def rechunked(blocks: Iterable[bytes], size: int = _BLOCK) -> Iterator[bytes]:
+    """Yield the same bytes in blocks of one size; only the last is shorter."""
+    buffer = bytearray()
+    for block in blocks:
+        buffer += block
+        while len(buffer) >= size:
+            yield bytes(memoryview(buffer)[:size])
+            del buffer[:size]
+    if buffer:
+        yield bytes(buffer)
+
+
+def is_worthwhile(source: BinaryIO, size: int) -> bool:
+    """Tell whether compressing saves anything, from samples of the beginning and the middle."""
+    import zstandard
+
+    encoder = zstandard.ZstdCompressor(level=LEVEL)
+    before = after = 0
+    for offset in {0, max(0, size // 2 - SAMPLE_BYTES // 2)}:
+        source.seek(offset)
+        sample = source.read(SAMPLE_BYTES // 2)
+        before += len(sample)
+        after += len(encoder.compress(sample))
+    return after < WORTHWHILE * before
