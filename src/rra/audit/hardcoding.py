@@ -33,6 +33,9 @@ from rra.audit.suspects import Search, Suspect, search_place
 from rra.values.numbers import CONTEXT
 
 MAX_CONFIRMED = 6
+EVERYDAY = 3
+"""Numbers of one digit in one file beyond which they are not taken apart one by one."""
+
 _NATURAL_BOUNDS = (Decimal(0), Decimal(1), Decimal(100))
 
 ProbeStatus = Literal["cleared", "hardcoded", "uncertain"]
@@ -62,6 +65,8 @@ class _State:
     places: tuple[str, ...] = ()
     trials: list[Trial] = dataclasses.field(default_factory=list)
     unsettled: bool = False
+    idle: set[Suspect] = dataclasses.field(default_factory=set)
+    """Places whose change, in a run that succeeded, left the outcome as it was."""
 
     def close(self, status: ProbeStatus, message: str, places: Iterable[str] = ()) -> None:
         self.status, self.message, self.places = status, message, tuple(places)
@@ -116,6 +121,7 @@ class _Probe:
         self._states = states
         self._suspects = search.suspects
         self._broken: list[Suspect] = []
+        self._everyday: set[Suspect] = set()
 
     def run(self) -> None:
         for state in self._states:
@@ -216,11 +222,23 @@ class _Probe:
             tried = self._all(part, Direction.DOWN)
             if tried is None or all(r.kind is Kind.NOT_RUN for r in tried.readings.values()):
                 broken += part
+            elif tried.failed and _is_everyday(part):
+                self._everyday.update(part)
+                broken += part
             elif tried.failed:
                 broken += self._isolate(part)
             else:
                 self._confirm_followed(tried, Direction.DOWN)
+                self._note_idle(tried, part)
         return broken
+
+    def _note_idle(self, tried: Tried, part: Sequence[Suspect]) -> None:
+        """Close outcomes all of whose places were changed without any effect."""
+        for state in self._open():
+            if tried.of(state.question).kind is Kind.SAME:
+                state.idle.update(part)
+                if state.idle.issuperset(state.suspects):
+                    state.close("cleared", _cleared(state))
 
     def _relevant_broken(self, state: _State) -> list[Suspect]:
         return [s for s in self._broken if state.question.outcome in s.scales]
@@ -253,7 +271,16 @@ class _Probe:
 
     def _conclude(self, state: _State) -> None:
         broken = self._relevant_broken(state)
-        if self._inquiry.exhausted:
+        left = [suspect for suspect in state.suspects if suspect not in state.idle]
+        if left and self._everyday.issuperset(left):
+            places = [suspect.place for suspect in left]
+            message = (
+                f"numbers as common as {left[0].spot.text} stand in {_listed(places)}, and the "
+                f"run does not succeed when they change: whether this value is one of them "
+                f"cannot be told"
+            )
+            state.close("uncertain", message, places)
+        elif self._inquiry.exhausted:
             places = [s.place for s in state.suspects]
             message = (
                 f"not settled within {len(self._inquiry.trials)} runs; "
@@ -267,6 +294,17 @@ class _Probe:
             state.close("uncertain", message, places)
         else:
             state.close("cleared", _cleared(state))
+
+
+def _is_everyday(suspects: Sequence[Suspect]) -> bool:
+    """Tell whether these are many numbers of one significant digit in one file: 0, 1, 100.
+
+    Source code is full of them and does not run without them, so taking it apart number by
+    number says nothing about a result that happens to be 0 or 1.
+    """
+    one_file = len({suspect.path for suspect in suspects}) == 1
+    short = all(len(s.spot.value.normalize().as_tuple().digits) == 1 for s in suspects)
+    return one_file and short and len(suspects) > EVERYDAY
 
 
 def _parts(suspects: Sequence[Suspect]) -> list[list[Suspect]]:

@@ -358,3 +358,33 @@ def test_what_the_probe_could_not_settle_is_not_called_reproduced(tmp_path: Path
     assert any(f.code == "NOT_ASSESSED" and f.material for f in found.findings)
     assert verify(artifact, budget=Budget(runs=0)).exit_code == 1
     assert only(verify(artifact)).verdict == "not_reproduced"
+
+
+def test_a_computed_zero_among_many_zeros_is_reproduced_and_the_doubt_is_said(
+    tmp_path: Path,
+) -> None:
+    source = """\
+import json
+rows = [[4, 9], [2, 3], [5, 7]]
+assert len(rows[0]) == len(rows[0][0:]) == 2
+first, second = rows[0][0], rows[0][1]
+wrong = sum(row[0] > row[1] for row in rows[0:])
+print(json.dumps({"accuracy": wrong}))
+"""
+    artifact = make_artifact(
+        tmp_path / "a", {"main.py": source}, experiments=experiments(reported="0")
+    )
+    found = only(verify(artifact))
+    assert found.verdict == "reproduced"
+    (finding,) = found.findings
+    assert (finding.code, finding.status, finding.material) == (
+        "copy-not-excluded",
+        "uncertain",
+        False,
+    )
+    printed = make_artifact(
+        tmp_path / "b",
+        {"main.py": "print('{\"accuracy\": 0}')\n"},
+        experiments=experiments(reported="0"),
+    )
+    assert only(verify(printed)).verdict == "not_reproduced"
