@@ -62,6 +62,7 @@ NEEDS = {
         lambda: _succeeds("docker-registry", "--version"), "apt-get install docker-registry"
     ),
     "skopeo": Need(lambda: _succeeds("skopeo", "--version"), "apt-get install skopeo"),
+    "openssl": Need(lambda: _succeeds("openssl", "version"), "apt-get install openssl"),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
     "tmpfs": Need(_full_disk, "run the tests as root where mounting is allowed"),

@@ -69,6 +69,8 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         self.searched = searched
         self._notice = notice
         self.session.auth = _as_it_is
+        # Redirects are ours; requests would look at every Location before it leaves them alone.
+        self.session.get_redirect_target = lambda _: None
         self.session.headers.update(
             {"User-Agent": f"rra/{rra.__version__}", "Accept-Encoding": "identity"}
         )
@@ -132,7 +134,7 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
             RegistryError: There is none, or it would leave TLS.
         """
         location = response.headers.get("Location", "")
-        target = urljoin(response.url, location)
+        target = self.resolve(response, location)
         origin = Origin.of(target)
         if not location or origin is None:
             message = f"{host_of(response)} sends us on, but not to an address"
@@ -142,6 +144,14 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
             hint = "ask who runs the registry: its proxy has to say X-Forwarded-Proto https"
             raise RegistryError(message, hint=hint)
         return target
+
+    @staticmethod
+    def resolve(response: requests.Response, address: str) -> str:
+        """Return an address of an answer as an absolute one; empty for what is none."""
+        try:
+            return urljoin(response.url, address)
+        except ValueError:
+            return ""
 
     def refusal(self, response: requests.Response, doing: str) -> RraError:
         """Return the error for an answer that is no success."""
@@ -156,7 +166,11 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
 
         Where it may not, the answer's body stays readable: it says why.
         """
-        _, changed = self.auth.authenticate_request(response, {}, refresh=True)
+        try:
+            _, changed = self.auth.authenticate_request(response, {}, refresh=True)
+        except RraError:
+            response.close()
+            raise
         if changed:
             response.close()
         return bool(changed)

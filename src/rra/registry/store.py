@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
-from urllib.parse import urljoin
 
 import requests
 import urllib3.exceptions
@@ -75,9 +74,8 @@ class RegistryStore:
         Raises:
             RegistryError: The registry does not answer, or with an error.
         """
-        with self.registry.request(
-            "HEAD", self._url(self._container.get_blob_url(digest))
-        ) as answer:
+        url = self._url(self._container.get_blob_url(_digest(digest)))
+        with self.registry.request("HEAD", url) as answer:
             if answer.status_code not in {200, 404}:
                 raise self.registry.refusal(answer, self._doing)
             return answer.status_code == 200
@@ -207,7 +205,7 @@ class RegistryStore:
                 following = answer.links.get("next", {}).get("url")
             if not following:
                 return sorted(found)
-            url = urljoin(answer.url, following)
+            url = self.registry.resolve(answer, following)
             if Origin.of(url) != self.registry.origin:
                 raise RegistryError(f"{self.name} continues its list of tags on another host")
         message = f"{self.name} lists its tags without an end"

@@ -1,0 +1,231 @@
+"""A registry inside the test process that does what a test tells it to.
+
+It is a test double for what a real registry does not do on demand: to lie, to stall, to break
+off, to send elsewhere. What it does by itself is the least that a push and a pull need.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import ssl
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from rra.bundle.store import MANIFEST_TYPE, Descriptor
+
+
+def sha256(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """One request as it arrived."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        return urlsplit(self.target).path
+
+    @property
+    def query(self) -> dict[str, list[str]]:
+        return parse_qs(urlsplit(self.target).query)
+
+    @property
+    def login(self) -> str:
+        return self.headers.get("authorization", "")
+
+
+@dataclasses.dataclass
+class Reply:
+    """One answer.
+
+    Attributes:
+        status: Status code.
+        body: Bytes of the body.
+        headers: Headers; Content-Length is added unless it or Transfer-Encoding is there.
+        breaks: Close the connection after the body.
+        stalls: Send the headers and the body, then nothing until the test ends.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    breaks: bool = False
+    stalls: bool = False
+
+
+class BreakOffError(Exception):
+    """Close the connection without an answer."""
+
+
+Rule = Callable[[Seen], Reply | None]
+"""Answers a request, or leaves it to the next rule."""
+
+
+class HttpRegistry:
+    """The server; `rules` are asked first, then it acts as a registry.
+
+    Attributes:
+        blobs: What it holds, by digest.
+        manifests: Manifests by tag and by digest, with their types.
+        seen: Every request, oldest first.
+        rules: What a test wants to be different.
+        read_limit: Bytes of an upload after which the connection is closed, once.
+    """
+
+    def __init__(self, server: ThreadingHTTPServer, scheme: str) -> None:
+        self.blobs: dict[str, bytes] = {}
+        self.manifests: dict[str, tuple[bytes, str]] = {}
+        self.seen: list[Seen] = []
+        self.rules: list[Rule] = []
+        self.read_limit: int | None = None
+        self.ended = threading.Event()
+        self.port: int = server.server_address[1]
+        self.scheme = scheme
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.host}"
+
+    def add_blob(self, data: bytes, media_type: str = "application/x-test") -> Descriptor:
+        self.blobs[sha256(data)] = data
+        return Descriptor(media_type, sha256(data), len(data))
+
+    def add_manifest(
+        self, tag: str, *layers: Descriptor, config: Descriptor | None = None
+    ) -> bytes:
+        config = config or self.add_blob(b"{}")
+        document: dict[str, Any] = {"schemaVersion": 2, "mediaType": MANIFEST_TYPE}
+        document |= {"config": config.to_json(), "layers": [layer.to_json() for layer in layers]}
+        data = json.dumps(document).encode()
+        self.manifests[tag] = self.manifests[sha256(data)] = (data, MANIFEST_TYPE)
+        return data
+
+    def asked(self, method: str, part: str = "") -> list[Seen]:
+        return [seen for seen in self.seen if seen.method == method and part in seen.target]
+
+    def answer(self, seen: Seen) -> Reply:
+        for rule in self.rules:
+            reply = rule(seen)
+            if reply is not None:
+                return reply
+        if seen.path == "/v2/":
+            return Reply(200, b"{}")
+        kind, name = seen.path.rsplit("/", 2)[1:]
+        if kind == "manifests":
+            return self.manifest(seen, name)
+        if (kind, name) == ("tags", "list"):
+            tags = [tag for tag in self.manifests if ":" not in tag]
+            return Reply(200, json.dumps({"name": "any", "tags": tags}).encode())
+        if kind == "blobs":
+            return Reply(200, self.blobs[name]) if name in self.blobs else Reply(404)
+        return self.upload(seen) if "/uploads/" in seen.path else Reply(404)
+
+    def upload(self, seen: Seen) -> Reply:
+        if seen.method == "POST":
+            return Reply(202, headers={"Location": f"{seen.path.rstrip('/')}/session?state=a%2Bb"})
+        digest = seen.query["digest"][0]
+        if sha256(seen.body) != digest:
+            return Reply(400, b'{"errors": [{"code": "DIGEST_INVALID", "message": "other"}]}')
+        self.blobs[digest] = seen.body
+        return Reply(201)
+
+    def manifest(self, seen: Seen, name: str) -> Reply:
+        if seen.method == "PUT":
+            kept = (seen.body, seen.headers["content-type"])
+            self.manifests[name] = self.manifests[sha256(seen.body)] = kept
+            return Reply(201, headers={"Docker-Content-Digest": sha256(seen.body)})
+        if name not in self.manifests:
+            return Reply(404, b'{"errors": [{"code": "MANIFEST_UNKNOWN"}]}')
+        data, kind = self.manifests[name]
+        headers = {"Content-Type": kind, "Docker-Content-Digest": sha256(data)}
+        return Reply(200, data, headers)
+
+
+@contextlib.contextmanager
+def http_registry(tls: ssl.SSLContext | None = None) -> Iterator[HttpRegistry]:
+    """Run a registry on a free port of loopback."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = False
+    registry = HttpRegistry(server, "https" if tls else "http")
+    server.registry = registry  # type: ignore[attr-defined]
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield registry
+    finally:
+        registry.ended.set()
+        server.shutdown()
+        thread.join()
+        server.socket.close()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that went away; that is what many of the tests are about."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def handle_any(self) -> None:
+        registry: HttpRegistry = self.server.registry  # type: ignore[attr-defined]
+        size = int(self.headers.get("Content-Length") or 0)
+        limit = registry.read_limit if self.command == "PUT" else None
+        if limit is not None and size > limit:
+            registry.read_limit = None
+            self.rfile.read(limit)
+            self.close_connection = True
+            return
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        seen = Seen(self.command, self.path, headers, self.rfile.read(size))
+        registry.seen.append(seen)
+        try:
+            self.send(registry.answer(seen), registry)
+        except BreakOffError:
+            self.close_connection = True
+
+    do_GET = do_HEAD = do_POST = do_PUT = handle_any  # noqa: N815 - names that http.server calls
+
+    def send(self, reply: Reply, registry: HttpRegistry) -> None:
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if not {"Content-Length", "Transfer-Encoding"} & set(reply.headers):
+            self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+        if reply.stalls:
+            self.wfile.flush()
+            registry.ended.wait()
+        self.close_connection = self.close_connection or reply.breaks or reply.stalls
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+def chunked(data: bytes) -> bytes:
+    """Return bytes as one chunk and an end (RFC 9112, Chunked Transfer Coding)."""
+    return b"%x\r\n%s\r\n0\r\n\r\n" % (len(data), data)
