@@ -97,6 +97,10 @@ class ArchiveStore:
         """
         self._writable().put_blob(descriptor, chunks)
 
+    def discard(self, digest: str) -> None:
+        """Forget a blob that was put since the writing began."""
+        self._writable().discard(digest)
+
     def get_manifest(self, reference: str | None) -> tuple[bytes, Descriptor]:
         """Return the bytes of a manifest and their descriptor, verified.
 

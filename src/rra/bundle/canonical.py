@@ -86,6 +86,16 @@ def write_archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes])
     return _archive(root, files, stream)
 
 
+def archive_blocks(root: Path, files: Iterable[PurePosixPath]) -> Iterator[bytes]:
+    """Return the canonical archive of files, block by block; nothing is read before the first.
+
+    Raises:
+        FormatError: At once: names or links that an archive may not hold; every problem.
+        UnavailableError: While it is read: a file changes or goes away.
+    """
+    return _stream(root, _plan(root, files))
+
+
 def _archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes] | None) -> ElementLock:
     state = hashlib.sha256()
     length = 0
@@ -173,19 +183,39 @@ def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[bytes]:
 
 
 def _content(place: Path, entry: _Entry) -> Iterator[bytes]:
-    """Yield a file's bytes, and insist that it is still the file that was planned."""
-    read = 0
-    with open(place, "rb", buffering=0, opener=_no_follow) as file:
-        while block := file.read(_CHUNK):
-            read += len(block)
-            yield block
-        after = os.fstat(file.fileno())
-    before = entry.status
-    if before is None or _stamp(before) != _stamp(after) or read != before.st_size:
-        raise UnavailableError(
-            f"{printable(entry.path)} changed while it was read",
-            hint="wait until nothing writes there any more and run again",
-        )
+    status = entry.status if entry.status is not None else place.lstat()
+    return file_blocks(place, status, entry.path)
+
+
+def file_blocks(
+    place: Path, before: os.stat_result, name: PurePosixPath, *, start: int = 0, end: int = -1
+) -> Iterator[bytes]:
+    """Yield a file's bytes, and insist that it is still the file that was looked at.
+
+    Args:
+        place: The file.
+        before: Its status when it was looked at.
+        name: What messages call it.
+        start: First byte.
+        end: Byte behind the last; the end of the file by default.
+
+    Raises:
+        UnavailableError: It changes, goes away, or cannot be read.
+    """
+    left = (before.st_size if end < 0 else end) - start
+    hint = "wait until nothing writes there any more and run again"
+    try:
+        with open(place, "rb", buffering=0, opener=_no_follow) as file:
+            file.seek(start)
+            while left > 0 and (block := file.read(min(left, _CHUNK))):
+                left -= len(block)
+                yield block
+            after = os.fstat(file.fileno())
+    except OSError as error:
+        message = f"{printable(name)} cannot be read any more: {error.strerror or error}"
+        raise UnavailableError(message, hint=hint) from error
+    if left or _stamp(before) != _stamp(after):
+        raise UnavailableError(f"{printable(name)} changed while it was read", hint=hint)
 
 
 def _no_follow(path: str, flags: int) -> int:

@@ -45,6 +45,9 @@ def rechunked(blocks: Iterable[bytes], size: int = _BLOCK) -> Iterator[bytes]:
     """Yield the same bytes in blocks of one size; only the last is shorter."""
     buffer = bytearray()
     for block in blocks:
+        if len(block) == size and not buffer:
+            yield block
+            continue
         buffer += block
         while len(buffer) >= size:
             yield bytes(memoryview(buffer)[:size])

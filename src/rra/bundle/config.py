@@ -22,7 +22,7 @@ from rra.bundle.jsonio import parse_json
 from rra.bundle.names import fold, name_faults, printable
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, parse_descriptor
 from rra.errors import CorruptError, FormatError, Problem, UnsafePathError, UsageError
-from rra.model import Lock, Manifest
+from rra.model import ElementLock, Lock, Manifest
 from rra.model.base import Digest, FormatVersion, Object
 from rra.schema import check_document
 
@@ -155,6 +155,11 @@ class BundleManifest:
     config: Descriptor
     layers: tuple[LayerDescriptor, ...]
     annotations: Mapping[str, str]
+
+
+def archive_lock(record: LayerRecord) -> ElementLock:
+    """Return what a layer that is an archive says of it."""
+    return ElementLock(diff_id=record.diff_id, files=record.files, size=record.uncompressed_size)
 
 
 def layer_type(element: str, form: Form) -> str:

@@ -40,11 +40,13 @@ class Extracted:
         diff_id: Digest of the archive without compression, ``sha256:<hex>``.
         files: Files and links in it.
         size: Its length in bytes.
+        paths: The files and links, relative to the directory.
     """
 
     diff_id: str
     files: int
     size: int
+    paths: tuple[PurePosixPath, ...] = ()
 
 
 def extract_archive(
@@ -127,7 +129,8 @@ class Extraction:
         for path, target in table.links.items():
             self._place.add_link(str(path).encode("utf-8", "surrogateescape"), target)
         self._left -= source.position
-        return Extracted(found, len(table.files) + len(table.links), source.position)
+        paths = (*map(PurePosixPath, table.files), *table.links)
+        return Extracted(found, len(paths), source.position, paths)
 
     def add_file(
         self,
@@ -165,7 +168,7 @@ class Extraction:
         if expected_diff_id is not None and found != expected_diff_id:
             raise CorruptError(f"{path} is {found} where {expected_diff_id} is expected", hint=HINT)
         self._left -= source.position
-        return Extracted(found, 1, source.position)
+        return Extracted(found, 1, source.position, (pure,))
 
     def _take(self, path: PurePosixPath, *, folder: bool) -> None:
         self._taken.add(path, len(_bytes(path)), self._limits, folder=folder)

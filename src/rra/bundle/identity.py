@@ -29,6 +29,8 @@ orphan a reproduction.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from pathlib import PurePosixPath
 from typing import Any
 
 import rfc8785
@@ -74,6 +76,28 @@ def core_digest(artifact: Artifact, elements: dict[str, ElementLock] | None = No
         message = f"rra.yaml holds a value without a canonical form: {error}"
         hint = "write integers beyond 2^53 as text; infinities and NaN are not numbers here"
         raise FormatError(message, hint=hint) from error
+
+
+def core_locks(
+    artifact: Artifact, archives: Iterable[tuple[Collection[PurePosixPath], ElementLock]]
+) -> dict[str, ElementLock]:
+    """Return the locks of the core's elements, and read only those files again that must be.
+
+    Args:
+        artifact: The artifact.
+        archives: Canonical archives whose locks are known, with the files in each.
+
+    Raises:
+        FormatError: A file or name that no archive may hold.
+        UnavailableError: A file changes while it is read.
+    """
+    known = {frozenset(files): lock for files, lock in archives}
+    locks = {}
+    for name in CORE_ELEMENTS:
+        files = artifact.packed_files(name)
+        lock = known.get(frozenset(files))
+        locks[name] = diff_id(artifact.root, files) if lock is None else lock
+    return locks
 
 
 def core_document(

@@ -89,6 +89,13 @@ class LayoutStore:
         """
         self._keep(chunks, descriptor.media_type, descriptor)
 
+    def discard(self, digest: str) -> None:
+        """Forget a blob that was put since the writing began."""
+        blob = self._blob(digest)
+        if self._new is not None and blob in self._new:
+            self._new.remove(blob)
+            blob.unlink()
+
     def get_manifest(self, reference: str | None) -> tuple[bytes, Descriptor]:
         """Return the bytes of a manifest and their descriptor, verified.
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Protocol
 
 from rra.bundle.names import printable
 from rra.bundle.reference import is_digest
-from rra.errors import CorruptError, FormatError, Problem
+from rra.errors import CorruptError, FormatError, Problem, UnsafePathError
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -107,6 +107,13 @@ class BlobStore(Protocol):
         """Bracket all writes of one bundle: when the block raises, nothing of it is left."""
 
 
+class BundleWriter(BlobStore, Protocol):
+    """A place that bundles are made in: blobs can be taken back while they are written."""
+
+    def discard(self, digest: str) -> None:
+        """Forget a blob that was put since the writing began."""
+
+
 def resolve(store: BlobStore, tag: str | None, digest: str | None) -> tuple[bytes, Descriptor]:
     """Return the manifest that a reference names; a digest decides over a tag.
 
@@ -190,7 +197,12 @@ def verified(source: ByteSource, descriptor: Descriptor, where: str) -> Iterator
         CorruptError: The blob is shorter or longer than declared, or another one.
     """
     reader = VerifiedReader(source, descriptor, where)
-    yield io.BufferedReader(reader, BLOCK)
+    try:
+        yield io.BufferedReader(reader, BLOCK)
+    except (CorruptError, FormatError, UnsafePathError):
+        # Whoever reads saw the damage first; that it is not the blob says more.
+        reader.drain()
+        raise
     reader.drain()
 
 

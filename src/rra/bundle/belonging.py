@@ -1,0 +1,84 @@
+"""Where files of each element may lie: what a layer may bring, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from rra.artifact import layout, read_document
+from rra.bundle.names import printable
+from rra.errors import Problem, RraError
+from rra.model import Manifest, ReferencesDocument
+
+_CLAUSE = "bundle/elements"
+_DOCUMENTS = {".yaml", ".yml", ".json"}
+
+
+def foreign_files(
+    manifest: Manifest, element: str, paths: Iterable[PurePosixPath]
+) -> Iterator[Problem]:
+    """Yield a problem for each file of a layer that its element may not hold.
+
+    No layer brings a ``.git``: programs that find one run what it says.
+
+    Args:
+        manifest: What ``rra.yaml`` says.
+        element: Element of the layer.
+        paths: Files of the layer.
+    """
+    places = frozenset(PurePosixPath(name) for name in _places(manifest, element))
+    in_place = element == "code" and manifest.code.root == "."
+    owned = frozenset(map(PurePosixPath, (*layout.OWNED_DIRS, *layout.OWNED_FILES)))
+    for path in paths:
+        if any(part.lower() == ".git" for part in path.parts):
+            what = "belongs to git, not to an artifact"
+        elif in_place == _is_in(path, owned if in_place else places):
+            what = f"is no place for files of the element {element}"
+        else:
+            continue
+        yield Problem(what, printable(path), clause=_CLAUSE)
+
+
+def references_among(root: Path, paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
+    """Yield a problem for each file that holds the evaluator's references.
+
+    They are a document of their own, which no bundle brings (spec: references).
+
+    Args:
+        root: Folder that the files lie in.
+        paths: Files relative to it.
+    """
+    for path in paths:
+        if path.stem.lower() == "references" and path.suffix.lower() in _DOCUMENTS:
+            try:
+                document = read_document(root / path, "references", ReferencesDocument)
+            except (RraError, OSError):
+                continue
+            if not document.root:
+                continue
+            yield Problem(
+                "holds references, which never travel with the artifact that they judge",
+                printable(path),
+                clause="bundle/references",
+                hint="move it out of the artifact and give it with --references",
+            )
+
+
+def _places(manifest: Manifest, element: str) -> list[str]:
+    environments = manifest.environments.values()
+    named: dict[str, list[str | None]] = {
+        "meta": [*layout.META_FILES],
+        "guide": [layout.GUIDE_DIR, *layout.HANDOFF_FILES, manifest.guide],
+        "environment": [layout.ENVIRONMENT_DIR, *(e.lock for e in environments)],
+        "wheels": [e.wheels for e in environments],
+        "runtime": [layout.ENVIRONMENT_DIR],
+        "launchers": [layout.LAUNCHERS_DIR, *(x.entry for x in manifest.launchers.values())],
+        "evidence": [layout.EVIDENCE_DIR],
+        "data": [item.path for item in manifest.data.values() if item.access == "bundled"],
+        "code": [manifest.code.root],
+    }
+    return [name for name in named.get(element, []) if name]
+
+
+def _is_in(path: PurePosixPath, places: frozenset[PurePosixPath]) -> bool:
+    return path in places or not places.isdisjoint(path.parents)

@@ -1,0 +1,242 @@
+"""Packing: an artifact becomes a bundle in a folder or file.
+
+The bytes of a bundle follow from the artifact's files and the compression library alone. No
+time, owner, mode mask, path, locale or order of a directory is in them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import PurePosixPath
+
+import rfc8785
+
+from rra.artifact import Artifact
+from rra.bundle import compress
+from rra.bundle.annotations import annotate
+from rra.bundle.canonical import archive_blocks, file_blocks
+from rra.bundle.config import (
+    CONFIG_TYPE,
+    MAX_CONFIG_BYTES,
+    TITLE,
+    BundleConfig,
+    Compressor,
+    Form,
+    LayerRecord,
+    archive_lock,
+    layer_type,
+    manifest_bytes,
+)
+from rra.bundle.identity import core_digest, core_locks
+from rra.bundle.layers import DEFAULT_THRESHOLDS, PlannedLayer, Thresholds, plan_layers
+from rra.bundle.limits import unpacked_limit
+from rra.bundle.reference import tag_of_version
+from rra.bundle.store import BundleWriter, Descriptor
+from rra.errors import CorruptError, FormatError, Problem, UsageError
+from rra.model import ElementLock
+
+MAX_MANIFEST = 1 << 20
+"""Largest manifest that is made; registries refuse larger ones sooner or later."""
+
+LARGE_LAYER = 2 << 30
+MAX_LAYER = 9_500_000_000
+"""Largest layer that hosted registries take."""
+
+Progress = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PackResult:
+    """A bundle that was made.
+
+    Attributes:
+        descriptor: Descriptor of its manifest.
+        tag: Its name in the store.
+        config: Its config.
+        titles: Name of each layer, in order.
+        warnings: What may be refused elsewhere.
+    """
+
+    descriptor: Descriptor
+    tag: str
+    config: BundleConfig
+    titles: tuple[str, ...]
+    warnings: tuple[Problem, ...]
+
+
+def pack_bundle(
+    artifact: Artifact,
+    store: BundleWriter,
+    tag: str | None = None,
+    *,
+    created: str | None = None,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    progress: Progress | None = None,
+) -> PackResult:
+    """Make the bundle of an artifact; no rule is asked whether it should be.
+
+    Args:
+        artifact: The artifact; its ``rra.lock`` must be that of its files.
+        store: Where the bundle goes; nothing of it is there when an error is raised.
+        tag: Its name there; the version by default.
+        created: When the artifact was made (`rra.bundle.annotations.creation_time`).
+        thresholds: From which sizes on files are layers of their own.
+        progress: Called with one line for each layer.
+
+    Raises:
+        UsageError: The artifact is not locked, a layer is too large, or the store's place is
+            taken by something else.
+        FormatError: A file that the manifest names is missing, or a name or link is one that
+            no archive may hold; carries every problem.
+        CorruptError: ``rra.lock`` is that of other files.
+        UnavailableError: A file changes while it is read, or the disk is full.
+    """
+    lock = artifact.lock
+    if lock is None:
+        message = f"{artifact.root} is not locked: it has no rra.lock"
+        raise UsageError(message, hint=f"run: rra lock {artifact.root}")
+    name = tag if tag is not None else tag_of_version(artifact.manifest.version)
+    plan = plan_layers(artifact, thresholds)
+    with store.writing():
+        made = []
+        for layer in plan:
+            if progress is not None:
+                progress(f"packing {layer.title} ({len(layer.files)} files)")
+            made.append(_make_layer(artifact, layer, store))
+        records = [record for _, record in made]
+        core = core_digest(artifact, core_locks(artifact, _archives(plan, records)))
+        if core != lock.core:
+            message = f"rra.lock names core {lock.core}; the files as they are now give {core}"
+            raise CorruptError(message, hint="run: rra lock --keep, look at it, and pack again")
+        config = BundleConfig(
+            rra=artifact.manifest.rra,
+            core=core,
+            manifest=artifact.document.data,
+            lock=lock.to_json(),
+            layers=records,
+        )
+        configured = store.put([_config_bytes(config)], CONFIG_TYPE)
+        layers = [descriptor for descriptor, _ in made]
+        document = manifest_bytes(configured, layers, annotate(artifact, core, created))
+        if len(document) > MAX_MANIFEST:
+            message = f"the manifest has {len(document)} bytes; {MAX_MANIFEST} are allowed"
+            raise FormatError(message, hint="shorten the description in rra.yaml")
+        descriptor = store.put_manifest(document, name)
+    titles = tuple(layer.title for layer in plan)
+    return PackResult(descriptor, name, config, titles, tuple(_large(titles, layers)))
+
+
+def _make_layer(
+    artifact: Artifact, layer: PlannedLayer, store: BundleWriter
+) -> tuple[Descriptor, LayerRecord]:
+    """Put one layer into the store; return its descriptor and what the config says of it."""
+    if layer.raw:
+        return _make_raw(artifact, layer, store)
+    seen = _Seen()
+    blocks = seen.passing(archive_blocks(artifact.root, layer.files))
+    descriptor = _put(store, compress.compressed(blocks), layer, "tar+zstd")
+    compressor = Compressor(algorithm="zstd", level=compress.LEVEL, library=compress.library())
+    if seen.size > unpacked_limit(descriptor.size):
+        # Readers take it for a bomb, so it travels as it is.
+        store.discard(descriptor.digest)
+        seen = _Seen()
+        descriptor = _put(
+            store, seen.passing(archive_blocks(artifact.root, layer.files)), layer, "tar"
+        )
+        return descriptor, _record(layer, descriptor, seen)
+    return descriptor, _record(layer, descriptor, seen, compressor=compressor)
+
+
+def _make_raw(
+    artifact: Artifact, layer: PlannedLayer, store: BundleWriter
+) -> tuple[Descriptor, LayerRecord]:
+    (path,) = layer.files
+    place = artifact.root / path
+    end = layer.start + layer.size
+    seen = _Seen()
+    blocks = file_blocks(place, place.lstat(), path, start=layer.start, end=end)
+    descriptor = _put(store, seen.passing(blocks), layer, "raw")
+    return descriptor, _record(layer, descriptor, seen, path=str(path), part=layer.part)
+
+
+def _record(
+    layer: PlannedLayer, descriptor: Descriptor, seen: _Seen, **more: object
+) -> LayerRecord:
+    values = {
+        "element": layer.element,
+        "digest": descriptor.digest,
+        "size": descriptor.size,
+        "diff_id": seen.digest,
+        "files": len(layer.files),
+        "uncompressed_size": seen.size,
+        **more,
+    }
+    return LayerRecord.model_validate(values)
+
+
+def _put(
+    store: BundleWriter, chunks: Iterable[bytes], layer: PlannedLayer, form: Form
+) -> Descriptor:
+    descriptor = store.put(chunks, layer_type(layer.element, form))
+    if descriptor.size > MAX_LAYER:
+        message = f"layer {layer.title} has {descriptor.size:,} bytes; {MAX_LAYER:,} are allowed"
+        hint = (
+            "declare the large files of it as data, which is cut into parts, or have them fetched"
+        )
+        raise UsageError(message, hint=hint)
+    return dataclasses.replace(descriptor, annotations={TITLE: layer.title})
+
+
+def _config_bytes(config: BundleConfig) -> bytes:
+    try:
+        data = config.to_bytes()
+    except (rfc8785.CanonicalizationError, TypeError) as error:
+        message = f"rra.yaml holds a value without a canonical form: {error}"
+        hint = "write integers beyond 2^53 as text, and keys as text"
+        raise FormatError(message, hint=hint) from error
+    if len(data) > MAX_CONFIG_BYTES:
+        message = f"the config has {len(data):,} bytes; {MAX_CONFIG_BYTES:,} are allowed"
+        raise FormatError(message, hint="shorten rra.yaml")
+    return data
+
+
+def _archives(
+    plan: tuple[PlannedLayer, ...], records: list[LayerRecord]
+) -> Iterator[tuple[Collection[PurePosixPath], ElementLock]]:
+    """Yield the files of each archive with what is known of it."""
+    for layer, record in zip(plan, records, strict=True):
+        if not layer.raw:
+            yield layer.files, archive_lock(record)
+
+
+def _large(titles: tuple[str, ...], layers: list[Descriptor]) -> Iterator[Problem]:
+    for title, layer in zip(titles, layers, strict=True):
+        if layer.size > LARGE_LAYER:
+            yield Problem(
+                f"the layer has {layer.size:,} bytes; some registries and proxies stop at 2 GiB",
+                title,
+                clause="bundle/size",
+                hint="have large data fetched (access: fetch) if it has a place of its own",
+                severity="warning",
+            )
+
+
+class _Seen:
+    """Digest and number of bytes of what passed."""
+
+    def __init__(self) -> None:
+        self._state = hashlib.sha256()
+        self.size = 0
+
+    @property
+    def digest(self) -> str:
+        return "sha256:" + self._state.hexdigest()
+
+    def passing(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield blocks in useful sizes, and count and hash them."""
+        for block in compress.rechunked(blocks):
+            self._state.update(block)
+            self.size += len(block)
+            yield block
