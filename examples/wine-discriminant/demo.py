@@ -16,13 +16,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 HERE = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
 
 #: What each repair cures: words of the error that is there before it and gone after it.
 CURES = {
+    "0001": "has no usable wheels",
     "0002": "module 'numpy' has no attribute 'float'",
     "0003": "No such file or directory: '/home/agnes/work/wine/wine.npz'",
     "0004": "No module named 'sklearn.cross_validation'",
@@ -88,15 +89,14 @@ class Demo:
             SystemExit: It ended with another exit code.
         """
         words = [str(word) for word in argv]
-        shown = shlex.join(words).replace(f"{self.place}/", "")
+        shown = shlex.join(words).replace(f"{self.place}/", "").replace(f"{HERE}/", "…/")
         print(f"$ {shown}", flush=True)
         done = subprocess.run(
             words,
             cwd=cwd,
             env=self.env,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
             errors="replace",
             check=False,
@@ -112,13 +112,11 @@ class Demo:
     def ask(self, *argv: str | Path, cwd: Path, code: int = 0) -> dict[str, Any]:
         """Call a verb with ``--json`` and return its result."""
         done = self.call(*argv, "--json", cwd=cwd, code=code, lines=0)
-        result = json.loads(done.stdout)["result"]
-        if not isinstance(result, dict):
-            fail(f"{argv[1]} --json gave no result")
+        result: dict[str, Any] = json.loads(done.stdout)["result"]
         return result
 
 
-def fail(reason: str) -> None:
+def fail(reason: str) -> NoReturn:
     """End the demonstration with an error.
 
     Raises:
@@ -135,55 +133,143 @@ def check(*, that: bool, otherwise: str) -> None:
 
 
 def messy(demo: Demo) -> Path:
-    """Try the repository as it is: the locked environment is there, the command fails."""
-    demo.title("1. The repository as it was found")
+    """Try the repository as it was found; return the copy."""
+    demo.title("1. An old research repository, with the environment that is locked for it")
     code = demo.place / "upstream"
     shutil.copytree(HERE / "upstream", code)
-    demo.call("ls", "-R", cwd=code, lines=20)
-    demo.title("   its environment, from the shipped lock with plain hashes")
-    venv = demo.place / "by-hand"
+    demo.call("ls", cwd=code)
     lock = HERE / "artifact" / "environment" / "cpu" / "requirements.txt"
+    venv = demo.place / "by-hand"
     demo.call("uv", "venv", "--quiet", "--python", "3.11", venv, cwd=code)
     install = ("uv", "pip", "install", "--quiet", "--python", venv, "--require-hashes")
     demo.call(*install, "--requirement", lock, cwd=code)
-    demo.title("   the commands of its README")
-    python = venv / "bin" / "python"
+    print("The commands of its README, in its order:")
     for script in ("classify.py", "prepare.py"):
-        failed = demo.call(python, script, cwd=code, code=None, lines=3)
-        check(that=failed.returncode != 0, otherwise=f"{script} of the messy copy did not fail")
+        tried = demo.call(venv / "bin" / "python", script, cwd=code, code=None, lines=3)
+        check(that=tried.returncode != 0, otherwise=f"{script} of the messy copy did not fail")
+    shutil.rmtree(code)
+    shutil.copytree(HERE / "upstream", code)
     return code
 
 
-def repair(demo: Demo, code: Path) -> None:
-    """Apply each shipped repair to the copy and show the error that it cures."""
-    demo.title("2. The shipped repairs, one after the other")
-    python = demo.place / "by-hand" / "bin" / "python"
-    patches = sorted((HERE / "artifact" / "guide" / "repairs").glob("*.patch"))
-    for patch in patches:
-        number = patch.name[:4]
-        wanted = CURES.get(number)
-        if wanted:
-            before = attempt(demo, python, code)
-            check(that=wanted in before, otherwise=f"repair {number} cures another error: {before}")
-            print(f"    error: {before}")
-        demo.call("git", "apply", patch, cwd=code)
-        if wanted:
-            check(that=wanted not in attempt(demo, python, code), otherwise=f"{number} cures nothing")
-    print("    no error is left")
-    clean(code)
-    demo.call("rra", "repair", HERE / "artifact", cwd=demo.place)
+def attempt(demo: Demo, code: Path) -> str:
+    """Install as the README says, run both scripts in the right order, look for the result.
 
+    Everything happens in a copy.
 
-def attempt(demo: Demo, python: Path, code: Path) -> str:
-    """Run both scripts in the right order in a fresh copy; return the last line of the error."""
+    Returns:
+        The line that names the first error, or nothing.
+    """
     copy = demo.place / "attempt"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(code, copy)
-    script = f"{shlex.quote(str(python))} prepare.py && {shlex.quote(str(python))} classify.py"
-    script += " && cat results/metrics.json"
+    venv = shlex.quote(str(demo.place / "by-hand"))
+    script = f"""
+        uv pip install --quiet --dry-run --only-binary :all: --python {venv} -r requirements.txt &&
+        {venv}/bin/python prepare.py && {venv}/bin/python classify.py && cat results/metrics.json
+    """
     done = subprocess.run(
         ["bash", "-c", script], cwd=copy, env=demo.env, capture_output=True, text=True, check=False
     )
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    named = [line for line in lines if "Error: " in line or "No such file" in line]
-    return (named or lines or [""])[-1] if done.returncode else ""
+    if done.returncode == 0:
+        return ""
+    said = [" ".join(line.split()) for line in done.stderr.splitlines() if line.strip()]
+    named = [line for line in said if line.startswith("Because") or "cause: Because" in line]
+    named += [line for line in said if "Error: " in line or "No such file" in line]
+    return (named or said or ["no message"])[-1]
+
+
+def repair(demo: Demo, code: Path) -> None:
+    """Apply each shipped repair to the copy, and show which error it cures."""
+    demo.title("2. The shipped repairs, one after the other")
+    print("Before each: install, prepare.py, classify.py, and a look for results/metrics.json.")
+    error = attempt(demo, code)
+    for patch in sorted((HERE / "artifact" / "guide" / "repairs").glob("*.patch")):
+        cured = CURES[patch.name[:4]]
+        check(that=cured in error, otherwise=f"{patch.name} meets another error: {error}")
+        print(f"  {error}")
+        demo.call("git", "apply", patch, cwd=code, lines=0)
+        error = attempt(demo, code)
+        check(that=cured not in error, otherwise=f"{patch.name} cures nothing")
+    check(that=not error, otherwise=f"an error is left: {error}")
+    print("  no error is left")
+    again = demo.place / "upstream-again"
+    shutil.copytree(HERE / "upstream", again)
+    demo.call("rra", "repair", HERE / "artifact", "--apply-to", again, cwd=demo.place, lines=2)
+    demo.call("diff", "-r", again, code, cwd=demo.place)
+    demo.call("diff", "-r", code, HERE / "artifact" / "code", cwd=demo.place)
+    print("    no difference: upstream + patches = code")
+
+
+def draft(demo: Demo, code: Path) -> Path:
+    """Draft an artifact from the repaired repository, and complete it as its author does."""
+    demo.title("3. The draft of an artifact, and what its author adds")
+    artifact = demo.place / "wine-discriminant"
+    code.rename(artifact)
+    drafted = demo.ask("rra", "init", artifact, "--nested", "--no-input", cwd=demo.place)
+    blanks = len(drafted["blanks"])
+    check(that=blanks > 0, otherwise="init left no blank: what only the author knows was invented")
+    print(f"    {blanks} blanks are left for the author; the outcomes that it found:")
+    for outcome in drafted["outcomes"]:
+        print(f"    {outcome['outcome']}: {outcome['reported']}")
+    shipped = HERE / "artifact"
+    for name in AUTHORS_TEXTS:
+        if (shipped / name).is_dir():
+            shutil.rmtree(artifact / name, ignore_errors=True)
+            shutil.copytree(shipped / name, artifact / name)
+        else:
+            shutil.copy(shipped / name, artifact / name)
+    for launcher in (artifact / "launchers").iterdir():
+        check(
+            that=(shipped / "launchers" / launcher.name).exists(), otherwise=f"{launcher} is left"
+        )
+    print(f"    completed with the shipped texts: {', '.join(AUTHORS_TEXTS)}")
+    check(that=not (artifact / "evidence").exists(), otherwise="there is evidence before any run")
+    return artifact
+
+
+def judge(demo: Demo, artifact: Path) -> None:
+    """Lock, run, check, re-run as a stranger, audit and report."""
+    demo.title("4. Lock, run, guide, lint")
+    demo.call("rra", "lock", cwd=artifact)
+    demo.call("rra", "run", cwd=artifact, lines=12)
+    demo.call("rra", "guide", cwd=artifact)
+    demo.call("rra", "lint", cwd=artifact, lines=2)
+    demo.title("5. Verify as a stranger: a fresh place, a new environment, a nonce, a plan first")
+    references = demo.place / "references.yaml"
+    shutil.copy(HERE / "references.yaml", references)
+    result = demo.ask(
+        *("rra", "verify", "--references", references, "--accept-documented"), cwd=artifact
+    )
+    reproduction = result["reproduction"]
+    obtained = {o["outcome"]: o["verdict"] for o in reproduction["outcomes"]}
+    for outcome in reproduction["outcomes"]:
+        print(f"    {outcome['outcome']}: {outcome['label']}: {outcome['reason']}")
+    check(that=obtained == EXPECTED, otherwise=f"expected {EXPECTED}, obtained {obtained}")
+    demo.title("6. Audit: from each number to its file, record, launcher and script; then report")
+    demo.call("rra", "audit", "--accept-documented", cwd=artifact, lines=7)
+    demo.call("rra", "trace", "table1/lda", cwd=artifact, lines=10)
+    report = demo.place / "report.html"
+    demo.call("rra", "report", "--output", report, cwd=artifact, lines=2)
+    nonce = reproduction["plan"]["nonce"]
+    check(that=nonce in report.read_text("utf-8"), otherwise="the report lacks this run's nonce")
+    demo.title("Done")
+    for name, verdict in obtained.items():
+        print(f"{name:12} {verdict}")
+    print(f"{'nonce':12} {nonce}")
+    print(f"{'report':12} {report}")
+
+
+def main() -> None:
+    """Show it all, in a directory that stays, so that the report can be read."""
+    place = Path(tempfile.mkdtemp(prefix="rra-demo-")).resolve()
+    demo = Demo(place)
+    print(f"Working in {place}; nothing outside it is changed.")
+    code = messy(demo)
+    repair(demo, code)
+    artifact = draft(demo, code)
+    judge(demo, artifact)
+
+
+if __name__ == "__main__":
+    main()
