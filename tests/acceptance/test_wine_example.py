@@ -157,3 +157,24 @@ def test_the_repairs_name_a_failed_and_a_working_run() -> None:
             record = ended[repair.before[: len("sha256:") + 16]]
             assert record["termination"] != "ok" or record["missing_outputs"], name
     assert sum(repair.before is not None for _, repair in artifact.repairs) == 5
+
+
+@pytest.mark.slow
+def test_the_demonstration_ends_in_a_verified_report(tmp_path: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    done = subprocess.run(
+        [sys.executable, EXAMPLE / "demo.py"],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE_SECONDS,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = dict(line.split(None, 1) for line in done.stdout.splitlines()[-5:])
+    assert shown["table1/lda"] == shown["table1/qda"] == "reproduced"
+    assert shown["table1/1nn"] == "deviates_as_documented"
+    assert shown["nonce"] in Path(shown["report"]).read_text(encoding="utf-8")

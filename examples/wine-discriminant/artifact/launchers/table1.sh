@@ -23,54 +23,53 @@ if ! command -v python >/dev/null 2>&1; then
   exit 69
 fi
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/rra-table1.XXXXXX")
-trap 'chmod -R u+w "$work"; rm -rf -- "$work"' EXIT
-by_hand=
-if [ -z "${RRA_CODE_DIR:-}" ]; then
-  by_hand=yes
-  RRA_CODE_DIR=$work/code
-  mkdir -- "$RRA_CODE_DIR"
-  shopt -s dotglob nullglob
-  for item in "$root"/code/*; do
-    case ${item##*/} in
-      .git) ;;
-      *) cp -RPp -- "$item" "$RRA_CODE_DIR"/ ;;
-    esac
-  done
-  shopt -u dotglob nullglob
-fi
-export RRA_CODE_DIR
-cd -- "$RRA_CODE_DIR"
-
 run() {
   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python prepare.py
   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python classify.py
 }
 
-# Files of the copy that this run wrote (not those that were there) → places in the outputs.
+if [ -n "${RRA_CODE_DIR:-}" ]; then
+  # rra has made a private copy of the code, keeps what is printed, and collects.
+  cd -- "$RRA_CODE_DIR"
+  run
+  exit 0
+fi
+
+# By hand: the same in a copy that is made here and removed at the end.
+work=$(mktemp -d "${TMPDIR:-/tmp}/rra-table1.XXXXXX")
+trap 'chmod -R u+w "$work"; rm -rf -- "$work"' EXIT
+export RRA_CODE_DIR="$work/code"
+mkdir -- "$RRA_CODE_DIR"
+shopt -s dotglob nullglob
+for item in "$root"/code/*; do
+  case ${item##*/} in
+    .git) ;;
+    *) cp -RPp -- "$item" "$RRA_CODE_DIR"/ ;;
+  esac
+done
+cd -- "$RRA_CODE_DIR"
+
+# take PATTERN FOLDER PLACE: files of the copy that this run wrote, not those that were there.
 take() {
-  find . -type f \( -path "./$1" -o -path "./$1/*" \) -cnewer "$work/started" -print0 |
-    while IFS= read -r -d '' file; do
-      case $file in
-        "./$1") place=$2 ;;
-        "./$1"/*) place=${2%/}/${file#"./$1/"} ;;
-        *) place=${2%/}/${file##*/} ;;
-      esac
-      mkdir -p -- "$(dirname -- "$RRA_OUTPUT_DIR/$place")"
-      mv -f -- "$file" "$RRA_OUTPUT_DIR/$place"
-    done
-}
-collect() {
-  take results/metrics.json metrics.json
-  take results/accuracy.csv accuracy.csv
+  local IFS= found file place
+  for found in $1; do
+    [ -e "$found" ] || continue
+    find "./$found" -type f -cnewer "$work/started" -print0 |
+      while IFS= read -r -d '' file; do
+        place=${3%/}/${file#"./$2"}
+        if [ "$file" = "./$1" ]; then
+          case $3 in */) place=$3${file##*/} ;; *) place=$3 ;; esac
+        fi
+        mkdir -p -- "$(dirname -- "$RRA_OUTPUT_DIR/$place")"
+        mv -f -- "$file" "$RRA_OUTPUT_DIR/$place"
+      done
+  done
 }
 
 : >"$work/started"
 # What is written from here on is newer than that mark, also on a coarse clock.
 until : >"$work/now" && [ "$work/now" -nt "$work/started" ]; do sleep 0.01; done
-if [ -n "$by_hand" ]; then
-  run | tee -- "$RRA_OUTPUT_DIR/stdout.txt"
-else
-  run
-fi
-collect
+run | tee -- "$RRA_OUTPUT_DIR/stdout.txt"
+shopt -s globstar 2>/dev/null || true
+take results/metrics.json results/metrics.json/ metrics.json
+take results/accuracy.csv results/accuracy.csv/ accuracy.csv
