@@ -185,6 +185,7 @@ class VerifiedReader(io.RawIOBase):
             raise self._fault(f"has other content: its digest is {found}")
 
     def _fault(self, what: str) -> CorruptError:
+        self._ended = True  # what was said first stays what is said
         message = f"blob {self._descriptor.digest} in {self._where} {what}"
         return CorruptError(message, hint="get the bundle again from where it came")
 
