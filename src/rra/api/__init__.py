@@ -11,32 +11,40 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rra.api._audit import audit
+    from rra.api._diff import diff
     from rra.api._doctor import doctor
     from rra.api._explain import explain
     from rra.api._guide import guide
     from rra.api._init import init
+    from rra.api._inspect import inspect
     from rra.api._lint import lint
     from rra.api._lock import lock
     from rra.api._next import next  # noqa: A004 - the verb's name
+    from rra.api._pack import pack
     from rra.api._repair import repair
     from rra.api._report import report
     from rra.api._run import run
     from rra.api._trace import trace
+    from rra.api._unpack import unpack
     from rra.api._verify import verify
 
 __all__ = [
     "audit",
+    "diff",
     "doctor",
     "explain",
     "guide",
     "init",
+    "inspect",
     "lint",
     "lock",
     "next",
+    "pack",
     "repair",
     "report",
     "run",
     "trace",
+    "unpack",
     "verify",
 ]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from rra._base.files import atomic_write
 from rra.api import _ledger
+from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import load_artifact
 from rra.audit import AuditResult
 
 
@@ -20,21 +20,21 @@ from rra.audit import AuditResult
 class AuditReport(VerbResult):
     """The audit, and the file that keeps it."""
 
-    root: Path
+    artifact: str
     audit: AuditResult
     file: Path
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
         return {
-            "artifact": str(self.root),
+            "artifact": self.artifact,
             "file": str(self.file),
             "audit": self.audit.to_json(),
         }
 
 
 def audit(
-    path: Path,
+    artifact: str | Path,
     *,
     outcomes: Sequence[str] = (),
     rerun: bool = True,
@@ -45,7 +45,7 @@ def audit(
     """Give every reported value a verdict with its trace.
 
     Args:
-        path: Directory of the artifact; it is only read.
+        artifact: Directory of the artifact, or reference of a bundle; it is only read.
         outcomes: Names of outcomes; all by default.
         rerun: Run the launchers in a temporary place and probe for copied numbers.
         accept_documented: Accept values that deviate exactly as the artifact documents.
@@ -58,22 +58,23 @@ def audit(
     from rra.audit import Options, audit_artifact
     from rra.sandbox import best_sandbox
 
-    artifact = load_artifact(path)
     nonce = secrets.token_hex(16)
-    options = Options(
-        rerun=rerun,
-        outcomes=[artifact.outcome(name)[0] for name in outcomes] or None,
-        sandbox=best_sandbox(sandbox),
-        nonce=nonce,
-        progress=progress,
-    )
-    found = audit_artifact(artifact, options)
+    with open_artifact(artifact, progress=progress) as opened:
+        loaded = opened.artifact
+        options = Options(
+            rerun=rerun,
+            outcomes=[loaded.outcome(name)[0] for name in outcomes] or None,
+            sandbox=best_sandbox(sandbox),
+            nonce=nonce,
+            progress=progress,
+        )
+        found = audit_artifact(loaded, options)
     file = _ledger.folder_for(_ledger.AUDITS, found.core, nonce) / _ledger.AUDIT
     atomic_write(file, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
     return AuditReport(
-        root=artifact.root,
+        artifact=opened.name,
         audit=found,
         file=file,
         exit_code=0 if found.ok(accept_documented=accept_documented) else 1,
-        problems=artifact.warnings,
+        problems=loaded.warnings,
     )

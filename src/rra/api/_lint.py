@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from rra.api._open import open_place
 from rra.api._result import Progress, VerbResult, silent
 from rra.lint import LintResult, lint_artifact
 
@@ -15,16 +16,16 @@ from rra.lint import LintResult, lint_artifact
 class LintReport(VerbResult):
     """What the rules object to; the answer is yes when no finding is an error."""
 
-    root: Path
+    artifact: str
     found: LintResult
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
-        return {"artifact": str(self.root), **self.found.to_json()}
+        return {"artifact": self.artifact, **self.found.to_json()}
 
 
 def lint(
-    path: Path,
+    artifact: str | Path,
     *,
     profile: str = "basic",
     select: Collection[str] = (),
@@ -36,7 +37,7 @@ def lint(
     It takes about a second, so there is one line of progress.
 
     Args:
-        path: Directory of the artifact.
+        artifact: Directory of the artifact, or reference of a bundle.
         profile: ``basic``, ``reproducible`` or ``archival``.
         select: Codes or families of rules to apply, whatever their profile.
         ignore: Codes or families to leave out.
@@ -48,13 +49,13 @@ def lint(
     """
     from rra.author import expected_guide
 
-    progress(f"checking {path} against the rules of profile {profile}")
-
-    found = lint_artifact(
-        path,
-        profile=profile,
-        select=list(select) or None,
-        ignore=list(ignore) or None,
-        expected_guide=expected_guide,
-    )
-    return LintReport(root=path, found=found, exit_code=0 if found.ok else 1)
+    with open_place(artifact, progress=progress) as place:
+        progress(f"checking {place.name} against the rules of profile {profile}")
+        found = lint_artifact(
+            place.root,
+            profile=profile,
+            select=list(select) or None,
+            ignore=list(ignore) or None,
+            expected_guide=expected_guide,
+        )
+    return LintReport(artifact=place.name, found=found, exit_code=0 if found.ok else 1)

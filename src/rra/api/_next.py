@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from rra.api import _ledger
+from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import Artifact, layout, load_artifact
+from rra.artifact import Artifact, layout
 from rra.errors import CorruptError
 
 _SHOWN = 8
@@ -55,21 +56,27 @@ class NextResult(VerbResult):
         }
 
 
-def next(path: Path, *, progress: Progress = silent) -> NextResult:  # noqa: A001 - the verb's name
+def next(  # noqa: A001 - the verb's name
+    artifact: str | Path, *, progress: Progress = silent
+) -> NextResult:
     """Say what stands between an artifact and its next level; nothing is run.
 
     Levels above L0 come from the newest verification of the artifact exactly as it is now.
 
     Args:
-        path: Directory of the artifact.
+        artifact: Directory of the artifact, or reference of a bundle.
         progress: Called with one line for each step.
     """
+    with open_artifact(artifact, progress=progress) as opened:
+        return _next(opened.artifact, progress)
+
+
+def _next(artifact: Artifact, progress: Progress) -> NextResult:
     from rra.bundle import core_digest
     from rra.lint import Severity, lint_artifact
 
-    artifact = load_artifact(path)
     progress("checking the artifact against the rules")
-    errors = [f for f in lint_artifact(path).findings if f.severity is Severity.ERROR]
+    errors = [f for f in lint_artifact(artifact.root).findings if f.severity is Severity.ERROR]
     steps = _unlocked(artifact)
     steps += [
         Step(what=f"{e.place}: {e.message}", command=e.hint or f"rra explain {e.rule}")

@@ -6,8 +6,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import load_artifact
+from rra.artifact import Artifact
 from rra.artifact.repairs import AppliedRepair, apply_repairs, check_equality, tree_of_folder
 from rra.artifact.tree import tree_id
 from rra.errors import UsageError
@@ -55,12 +56,12 @@ class RepairResult(VerbResult):
 
 
 def repair(
-    path: Path, *, apply_to: Path | None = None, progress: Progress = silent
+    artifact: str | Path, *, apply_to: Path | None = None, progress: Progress = silent
 ) -> RepairResult:
     """Check the equality of an artifact, or apply its repairs to a copy of the upstream.
 
     Args:
-        path: Directory of the artifact.
+        artifact: Directory of the artifact, or reference of a bundle.
         apply_to: Folder with the upstream files; the patches are applied there in order.
             Without it the patches are reversed on a temporary copy of the code.
         progress: Called with one line for each step.
@@ -69,23 +70,33 @@ def repair(
         PatchError: A patch does not apply to `apply_to`.
         UsageError: `apply_to` is not a folder, or is not the upstream tree.
     """
-    artifact = load_artifact(path)
-    if apply_to is None:
-        progress("taking the repairs back on a copy of the code")
-        found = check_equality(artifact)
-        by_id = dict(artifact.repairs)
-        steps = tuple(_step(AppliedRepair(i, by_id[i], tree)) for i, tree in found.steps)
-        return RepairResult(
-            direction="reversed",
-            equal=found.ok,
-            source=found.expected,
-            code=found.code,
-            computed=found.computed,
-            steps=steps,
-            message=found.message,
-            exit_code=0 if found.ok else 1,
-            problems=artifact.warnings,
-        )
+    with open_artifact(artifact, progress=progress) as opened:
+        if apply_to is None:
+            return _take_back(opened.artifact, progress)
+        return _apply(opened.artifact, apply_to, progress)
+
+
+def _take_back(artifact: Artifact, progress: Progress) -> RepairResult:
+    """Reverse the patches on a copy of the code."""
+    progress("taking the repairs back on a copy of the code")
+    found = check_equality(artifact)
+    by_id = dict(artifact.repairs)
+    steps = tuple(_step(AppliedRepair(i, by_id[i], tree)) for i, tree in found.steps)
+    return RepairResult(
+        direction="reversed",
+        equal=found.ok,
+        source=found.expected,
+        code=found.code,
+        computed=found.computed,
+        steps=steps,
+        message=found.message,
+        exit_code=0 if found.ok else 1,
+        problems=artifact.warnings,
+    )
+
+
+def _apply(artifact: Artifact, apply_to: Path, progress: Progress) -> RepairResult:
+    """Apply the patches to a folder."""
     if not apply_to.is_dir():
         message = f"no such folder: {apply_to}"
         raise UsageError(message, hint="give a folder that holds the upstream files")

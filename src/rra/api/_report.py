@@ -8,8 +8,9 @@ from typing import Any
 
 from rra._base.files import atomic_write
 from rra.api import _ledger
+from rra.api._open import Opened, open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import layout, load_artifact
+from rra.artifact import layout
 from rra.errors import UsageError
 
 _SUFFIXES = {"html": ".html", "markdown": ".md", "badge": ".svg"}
@@ -42,7 +43,7 @@ class ReportResult(VerbResult):
 
 
 def report(
-    path: Path,
+    artifact: str | Path,
     output: Path | None = None,
     *,
     reproduction: Path | None = None,
@@ -54,9 +55,9 @@ def report(
     Only a verification and an audit of the very same core are shown.
 
     Args:
-        path: Directory of the artifact.
+        artifact: Directory of the artifact, or reference of a bundle.
         output: File to write; ``report.html`` in the artifact's ``outputs/`` by default, which
-            is neither code nor packed.
+            is neither code nor packed; of a bundle, in the working directory.
         reproduction: A ``reproduction.json``, or the folder that holds it; the newest of this
             core in the state folder by default.
         style: ``html``, ``markdown`` or ``badge``.
@@ -66,11 +67,18 @@ def report(
         UsageError: `reproduction` is not a verification of this artifact as it is now.
         StorageError: The disk is full or refuses.
     """
+    with open_artifact(artifact, progress=progress) as opened:
+        return _write(opened, output, reproduction, style, progress)
+
+
+def _write(
+    opened: Opened, output: Path | None, reproduction: Path | None, style: str, progress: Progress
+) -> ReportResult:
     from rra.bundle import core_digest
     from rra.lint import lint_artifact
     from rra.report import render_badge, render_html, render_markdown
 
-    artifact = load_artifact(path)
+    artifact = opened.artifact
     core = core_digest(artifact)
     judged = (
         _given(reproduction, core)
@@ -80,14 +88,15 @@ def report(
     audited = _ledger.newest(_ledger.AUDITS, core, _ledger.AUDIT)
     document = judged[1] if judged else None
     audit = audited[1] if audited else None
-    target = output or artifact.root / layout.OUTPUTS_DIR / f"report{_SUFFIXES[style]}"
+    folder = Path() if opened.bundle else artifact.root / layout.OUTPUTS_DIR
+    target = output or folder / f"report{_SUFFIXES[style]}"
     progress(f"writing {target}")
     if style == "badge":
         text = render_badge(artifact, reproduction=document)
     elif style == "markdown":
         text = render_markdown(artifact, reproduction=document, audit=audit)
     else:
-        lint = lint_artifact(path).to_json()
+        lint = lint_artifact(artifact.root).to_json()
         text = render_html(artifact, reproduction=document, audit=audit, lint=lint)
     atomic_write(target, text)
     return ReportResult(

@@ -7,8 +7,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import Artifact, load_artifact
+from rra.artifact import Artifact
 from rra.audit import Trace, trace_value
 from rra.errors import SelectError, UsageError
 from rra.model import Outcome
@@ -26,28 +27,29 @@ class TraceResult(VerbResult):
         return {"asked": self.asked, "traces": [trace.to_json() for trace in self.traces]}
 
 
-def trace(path: Path, what: str, *, progress: Progress = silent) -> TraceResult:
+def trace(artifact: str | Path, what: str, *, progress: Progress = silent) -> TraceResult:
     """Follow a reported or obtained number, or an outcome, back to what made it.
 
     Args:
-        path: Directory of the artifact.
+        artifact: Directory of the artifact, or reference of a bundle.
         what: A number as the paper or an output has it, or the name of an outcome.
         progress: Called with one line for each step.
 
     Raises:
         UsageError: Nothing in the artifact is called so or has that value.
     """
-    artifact = load_artifact(path)
-    progress(f"looking for {what}")
-    names = _named(artifact, what) or _valued(artifact, what)
-    if not names:
-        claims = ", ".join(f"{n} ({_text(o)})" for n, o in artifact.manifest.outcomes().items())
-        message = f"no outcome is called {what}, and none has that value"
-        raise UsageError(message, hint=f"outcomes: {claims}")
-    traces = tuple(trace_value(artifact, name) for name in names)
+    with open_artifact(artifact, progress=progress) as opened:
+        loaded = opened.artifact
+        progress(f"looking for {what}")
+        names = _named(loaded, what) or _valued(loaded, what)
+        if not names:
+            claims = ", ".join(f"{n} ({_text(o)})" for n, o in loaded.manifest.outcomes().items())
+            message = f"no outcome is called {what}, and none has that value"
+            raise UsageError(message, hint=f"outcomes: {claims}")
+        traces = tuple(trace_value(loaded, name) for name in names)
     reached = all(found.record is not None for found in traces)
     return TraceResult(
-        asked=what, traces=traces, exit_code=0 if reached else 1, problems=artifact.warnings
+        asked=what, traces=traces, exit_code=0 if reached else 1, problems=loaded.warnings
     )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rra.api import _ledger
+from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import Artifact, load_artifact, read_document
+from rra.artifact import Artifact, read_document
 from rra.errors import UsageError
 from rra.model import ReferencesDocument
 from rra.verify import Reproduction
@@ -19,21 +20,21 @@ from rra.verify import Reproduction
 class VerifyResult(VerbResult):
     """The reproduction and the folder that keeps its plan, records and outputs."""
 
-    root: Path
+    artifact: str
     reproduction: Reproduction
     directory: Path
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
         return {
-            "artifact": str(self.root),
+            "artifact": self.artifact,
             "directory": str(self.directory),
             "reproduction": self.reproduction.to_json(),
         }
 
 
 def verify(
-    path: Path,
+    artifact: str | Path,
     *,
     references: Path | None = None,
     accept_documented: bool = False,
@@ -49,7 +50,7 @@ def verify(
     used, the plan is written before anything runs.
 
     Args:
-        path: Directory of the artifact.
+        artifact: Directory of the artifact, or reference of a bundle.
         references: File with the values of earlier runs; no launcher ever sees it.
         accept_documented: Accept outcomes that deviate exactly as the artifact documents.
         out: Folder for plan, records, outputs and result; one in the state folder by default.
@@ -67,28 +68,29 @@ def verify(
     from rra.sandbox import best_sandbox
     from rra.verify import Options, verify_artifact
 
-    artifact = load_artifact(path)
     known = read_document(references, "references", ReferencesDocument) if references else None
-    _check_references(artifact, known, references)
-    nonce = secrets.token_hex(16)
-    directory = out or _ledger.folder_for(_ledger.VERIFICATIONS, core_digest(artifact), nonce)
-    options = Options(
-        references=known,
-        sandbox=best_sandbox(sandbox),
-        accept_documented=accept_documented,
-        reports=reports,
-        nonce=nonce,
-        keep=keep,
-        well_formed=well_formed(path),
-        progress=progress,
-    )
-    reproduction = verify_artifact(artifact, directory, options)
+    with open_artifact(artifact, progress=progress) as opened:
+        loaded = opened.artifact
+        _check_references(loaded, known, references)
+        nonce = secrets.token_hex(16)
+        directory = out or _ledger.folder_for(_ledger.VERIFICATIONS, core_digest(loaded), nonce)
+        options = Options(
+            references=known,
+            sandbox=best_sandbox(sandbox),
+            accept_documented=accept_documented,
+            reports=reports,
+            nonce=nonce,
+            keep=keep,
+            well_formed=well_formed(opened.root),
+            progress=progress,
+        )
+        reproduction = verify_artifact(loaded, directory, options)
     return VerifyResult(
-        root=artifact.root,
+        artifact=opened.name,
         reproduction=reproduction,
         directory=directory,
         exit_code=reproduction.exit_code,
-        problems=artifact.warnings,
+        problems=loaded.warnings,
     )
 
 

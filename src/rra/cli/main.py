@@ -20,6 +20,10 @@ COMMANDS: dict[str, str] = {
     "audit": "Trace every reported value to file, record, launcher and script.",
     "report": "Write one HTML page: claimed, obtained, traced, repaired.",
     "trace": "Say which file, run and script a number comes from.",
+    "pack": "Make the bundle of an artifact, in a folder or one file.",
+    "unpack": "Unpack a bundle, or some of its elements, everything checked.",
+    "inspect": "Say what is in a bundle, from its two small documents.",
+    "diff": "Compare two artifacts: elements, files, outcomes.",
     "next": "Say what stands between this artifact and its next level.",
     "explain": "Explain a rule, a verdict, a level or an error.",
     "doctor": "Say what this machine can isolate, record and build.",
@@ -74,7 +78,9 @@ class LazyGroup(click.Group):
 def group() -> None:
     """Hand an experiment on: refined reproducible artifacts.
 
-    ARTIFACT is a directory with an rra.yaml; the current one by default.
+    ARTIFACT is a directory with an rra.yaml; the current one by default. Verbs that only read
+    also take a bundle: oci-layout:DIR[:TAG], oci-archive:FILE[:TAG], HOST/REPOSITORY:TAG;
+    @sha256:… behind it pins the digest.
     Results go to standard output, progress to standard error; --json gives a machine all of it.
 
     Exit codes: 0 yes or done; 1 the answer is no; 2 wrong call or configuration;

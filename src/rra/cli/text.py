@@ -65,6 +65,16 @@ def number(text: str | None) -> str:
     return f"{rounded:f}" if -6 < rounded.adjusted() < 16 else str(rounded)
 
 
+def size(count: int) -> str:
+    """Return a number of bytes in the largest unit that leaves at least one."""
+    value, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
 def next_step(command: str) -> str:
     """Return the line that names the next sensible command."""
     return f"next: {command}"

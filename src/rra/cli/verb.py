@@ -60,6 +60,18 @@ def artifact_argument(function: Callable[..., None]) -> Callable[..., None]:
     )(function)
 
 
+def reference_argument(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ARTIFACT argument of verbs that only read: a directory, or reference of a bundle."""
+    return click.argument("artifact", default=".", metavar="[ARTIFACT]")(function)
+
+
+def plain_http_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--plain-http``."""
+    return click.option("--plain-http", is_flag=True, help="Speak to the registry without TLS.")(
+        function
+    )
+
+
 def json_option(function: Callable[..., None]) -> Callable[..., None]:
     """Add ``--json``."""
     return click.option(

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rra import api
 from rra.cli.text import next_step, number, table
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
     from rra.api._audit import AuditReport
 
 
 @click.command("audit", cls=VerbCommand, examples=("rra audit", "rra audit . --no-rerun --json"))
-@artifact_argument
+@reference_argument
 @click.option("--outcome", "-o", multiple=True, metavar="NAME", help="Only this outcome.")
 @click.option("--no-rerun", is_flag=True, help="Run nothing; look at what is there.")
 @click.option(
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(
-    artifact: Path,
+    artifact: str,
     outcome: tuple[str, ...],
     no_rerun: bool,
     accept_documented: bool,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rra import api
 from rra.cli.text import next_step
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument
 
 if TYPE_CHECKING:
     from rra.api._lint import LintReport
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     cls=VerbCommand,
     examples=("rra lint", "rra lint . --profile reproducible --format github"),
 )
-@artifact_argument
+@reference_argument
 @click.option(
     "--profile",
     type=click.Choice(["basic", "reproducible", "archival"]),
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(
-    artifact: Path,
+    artifact: str,
     profile: str,
     select: tuple[str, ...],
     ignore: tuple[str, ...],

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rra.api._next import NextResult
 
 
 @click.command("next", cls=VerbCommand, examples=("rra next", "rra next . --json"))
-@artifact_argument
+@reference_argument
 @json_option
-def command(artifact: Path, as_json: bool) -> None:
+def command(artifact: str, as_json: bool) -> None:
     """Say what stands between this artifact and its next level, with minutes.
 
     Nothing is run. Levels above L0 come from the newest verification of the artifact exactly

@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.text import next_step, table
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument
 
 if TYPE_CHECKING:
     from rra.api._repair import RepairResult
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     cls=VerbCommand,
     examples=("rra repair", "rra repair . --apply-to ../upstream-copy"),
 )
-@artifact_argument
+@reference_argument
 @click.option(
     "--apply-to",
     type=click.Path(path_type=Path),
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Apply the repairs to this copy of the upstream files.",
 )
 @json_option
-def command(artifact: Path, apply_to: Path | None, as_json: bool) -> None:
+def command(artifact: str, apply_to: Path | None, as_json: bool) -> None:
     """Check or apply the repairs: upstream + patches in order = code.
 
     Without options the patches are taken back on a copy of the code, and the tree that is

@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.text import next_step
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument
 
 if TYPE_CHECKING:
     from rra.api._report import ReportResult
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     cls=VerbCommand,
     examples=("rra report", "rra report . --output page.html"),
 )
-@artifact_argument
+@reference_argument
 @click.option(
     "--output",
     "-o",
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(
-    artifact: Path,
+    artifact: str,
     output: Path | None,
     reproduction: Path | None,
     style: str,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rra import api
 from rra.cli.text import next_step
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
     from rra.api._trace import TraceResult
@@ -22,9 +21,9 @@ _READ_SHOWN = 6
     "trace", cls=VerbCommand, examples=("rra trace 98.9", "rra trace table1/lda . --json")
 )
 @click.argument("what", metavar="NUMBER|OUTCOME")
-@artifact_argument
+@reference_argument
 @json_option
-def command(what: str, artifact: Path, as_json: bool) -> None:
+def command(what: str, artifact: str, as_json: bool) -> None:
     """Say which file, run and script a number comes from.
 
     NUMBER is a value as the paper or an output has it; OUTCOME is a name of rra.yaml.

@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.text import next_step, number, table
-from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option, safe
+from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
     from rra.api._verify import VerifyResult
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     cls=VerbCommand,
     examples=("rra verify", "rra verify . --references ../references.yaml --accept-documented"),
 )
-@artifact_argument
+@reference_argument
 @click.option(
     "--references",
     type=click.Path(path_type=Path),
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option("--keep", is_flag=True, help="Leave the fresh place and environments behind.")
 @json_option
 def command(
-    artifact: Path,
+    artifact: str,
     references: Path | None,
     accept_documented: bool,
     out: Path | None,

@@ -1,0 +1,165 @@
+"""Opening what a user names: a directory as it is, a bundle unpacked for as long as it is read."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rra._base import places
+from rra._base.files import remove_tree
+from rra.api._result import Progress, silent
+from rra.artifact import Artifact, load_artifact
+from rra.bundle.reference import (
+    ArchiveReference,
+    BundleReference,
+    DirectoryReference,
+    LayoutReference,
+    parse_reference,
+)
+
+if TYPE_CHECKING:
+    from rra.bundle.reader import Bundle
+    from rra.bundle.store import BlobStore
+
+_CACHE = "bundles"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """A directory that holds what a reference names.
+
+    Attributes:
+        root: The directory.
+        name: What results call it: the directory, or the bundle with its digest.
+        bundle: The bundle that it was unpacked from; None for a directory of the user's.
+    """
+
+    root: Path
+    name: str
+    bundle: Bundle | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Opened(Place):
+    """An artifact, wherever it came from; see `Place`."""
+
+    artifact: Artifact = dataclasses.field(kw_only=True)
+
+
+@contextlib.contextmanager
+def open_place(
+    reference: str | Path, *, progress: Progress = silent, plain_http: bool = False
+) -> Iterator[Place]:
+    """Give a directory with what a reference names.
+
+    A directory is given as it is, whatever it holds. A bundle is verified and unpacked into a
+    temporary directory, which goes when the block ends. What comes from a registry is kept, as
+    blobs that are verified again each time, below ``$RRA_CACHE``.
+
+    Args:
+        reference: A directory, or a reference as `rra.bundle.reference` describes them.
+        progress: Called with one line for each step.
+        plain_http: Speak to a registry without TLS.
+
+    Raises:
+        UsageError: It is no reference, or there is no such bundle.
+        CorruptError: The bundle is not what vouches for it.
+        UnavailableError: A registry does not answer, or the disk is full.
+    """
+    parsed = DirectoryReference(reference) if isinstance(reference, Path) else None
+    named = parsed or parse_reference(str(reference))
+    if isinstance(named, DirectoryReference):
+        yield Place(named.path, str(named.path))
+        return
+    from rra.bundle.unpack import unpack_bundle
+
+    store, bundle = open_bundle(named, progress=progress, plain_http=plain_http, keep=True)
+    folder = Path(tempfile.mkdtemp(prefix="rra-bundle-"))
+    try:
+        root = folder / bundle.config.artifact_manifest().name
+        unpack_bundle(bundle, store, root, progress=progress)
+        pinned = dataclasses.replace(named, digest=bundle.descriptor.digest)
+        yield Place(root, str(pinned), bundle)
+    finally:
+        remove_tree(folder)
+
+
+@contextlib.contextmanager
+def open_artifact(
+    reference: str | Path, *, progress: Progress = silent, plain_http: bool = False
+) -> Iterator[Opened]:
+    """Give the artifact that a reference names; see `open_place`.
+
+    Raises:
+        NotAnArtifactError: The directory is missing, or holds no artifact.
+        FormatError: Its manifest cannot be used.
+    """
+    with open_place(reference, progress=progress, plain_http=plain_http) as place:
+        artifact = load_artifact(place.root)
+        name = place.name if place.bundle else str(artifact.root)
+        yield Opened(artifact.root, name, place.bundle, artifact=artifact)
+
+
+def open_bundle(
+    reference: BundleReference,
+    *,
+    progress: Progress = silent,
+    plain_http: bool = False,
+    keep: bool = False,
+) -> tuple[BlobStore, Bundle]:
+    """Return the store of a bundle, and the bundle with manifest and config read.
+
+    Args:
+        reference: The bundle.
+        progress: Called with one line for each step.
+        plain_http: Speak to a registry without TLS.
+        keep: Bring all blobs of a bundle of a registry here first, and return that copy.
+
+    Raises:
+        UsageError: There is no such bundle.
+        CorruptError: A document is not what vouches for it.
+        UnavailableError: A registry does not answer.
+    """
+    from rra.bundle.layout import LayoutStore
+    from rra.bundle.reader import read_bundle
+
+    store = open_store(reference, progress=progress, plain_http=plain_http)
+    bundle = read_bundle(store, reference.tag, reference.digest)
+    if not keep or isinstance(reference, LayoutReference | ArchiveReference):
+        return store, bundle
+    from rra.registry import transfer
+
+    kept = LayoutStore(places.cache_root() / _CACHE)
+    digest = bundle.descriptor.digest
+    transfer(store, kept, wanted=(None, digest), tag=None, progress=progress)
+    return kept, bundle
+
+
+def open_store(
+    reference: BundleReference, *, progress: Progress = silent, plain_http: bool = False
+) -> BlobStore:
+    """Return the store that a reference names; nothing of it is read yet.
+
+    Args:
+        reference: The bundle.
+        progress: Called with a line when a registry makes us wait.
+        plain_http: Speak to a registry without TLS.
+
+    Raises:
+        UsageError: A credential file cannot be read.
+    """
+    if isinstance(reference, LayoutReference):
+        from rra.bundle.layout import LayoutStore
+
+        return LayoutStore(reference.path)
+    if isinstance(reference, ArchiveReference):
+        from rra.bundle.archive import ArchiveStore
+
+        return ArchiveStore(reference.path)
+    from rra.registry import open_store as open_repository
+
+    return open_repository(reference, plain_http=plain_http, notice=progress)

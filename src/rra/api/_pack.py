@@ -1,0 +1,178 @@
+"""``rra pack``: an artifact becomes a bundle in a folder or file."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rra.api._result import Progress, VerbResult, silent
+from rra.artifact import Artifact, layout, load_artifact
+from rra.bundle.reference import (
+    ArchiveReference,
+    BundleReference,
+    DirectoryReference,
+    LayoutReference,
+    RegistryReference,
+    parse_reference,
+)
+from rra.errors import CorruptError, Problem, UsageError
+
+if TYPE_CHECKING:
+    from rra.bundle.pack import PackResult
+    from rra.bundle.store import BundleWriter
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PackReport(VerbResult):
+    """What was packed; the answer is no, and nothing was written, when a rule objects.
+
+    Attributes:
+        artifact: Directory of the artifact.
+        target: Reference of the bundle, with its digest once it is made.
+        packed: The bundle; None when a rule objects.
+    """
+
+    artifact: Path
+    target: str
+    packed: PackResult | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        document: dict[str, Any] = {
+            "artifact": str(self.artifact),
+            "target": self.target,
+            "packed": self.packed is not None,
+        }
+        if self.packed is not None:
+            config = self.packed.config
+            document |= {
+                "digest": self.packed.descriptor.digest,
+                "tag": self.packed.tag,
+                "core": config.core,
+                "size": sum(layer.size for layer in config.layers),
+                "layers": [
+                    {"title": title, **layer.to_json()}
+                    for title, layer in zip(self.packed.titles, config.layers, strict=True)
+                ],
+            }
+        return document
+
+
+def pack(artifact: str | Path, target: str, *, progress: Progress = silent) -> PackReport:
+    """Check an artifact against the rules and make its bundle.
+
+    Every finding that is an error stops it, as do records whose files are missing or changed:
+    what is shared cannot be taken back. Nothing is written then.
+
+    Args:
+        artifact: Directory of the artifact.
+        target: ``oci-layout:DIR[:TAG]`` or ``oci-archive:FILE[:TAG]``; the version is the tag
+            by default.
+        progress: Called with one line for each step.
+
+    Raises:
+        UsageError: The artifact is not locked, or the target is no folder or file.
+        FormatError: A file that the manifest names is missing, or a name or link is one that
+            no archive may hold; carries every problem.
+        CorruptError: ``rra.lock`` is that of other files.
+        UnavailableError: A file changes while it is read, or the disk is full.
+    """
+    from rra.bundle.annotations import creation_time
+    from rra.bundle.pack import pack_bundle
+
+    place = local_target(target)
+    loaded = load_artifact(_directory(artifact))
+    problems = gate(loaded, progress=progress)
+    if problems:
+        return PackReport(artifact=loaded.root, target=target, exit_code=1, problems=problems)
+    packed = pack_bundle(
+        loaded,
+        _writer(place),
+        place.tag,
+        created=creation_time(loaded.root),
+        progress=progress,
+    )
+    named = dataclasses.replace(place, tag=packed.tag, digest=packed.descriptor.digest)
+    return PackReport(
+        artifact=loaded.root,
+        target=str(named),
+        packed=packed,
+        problems=(*loaded.warnings, *packed.warnings),
+    )
+
+
+def gate(artifact: Artifact, *, progress: Progress = silent) -> tuple[Problem, ...]:
+    """Return what keeps an artifact from being shared: errors of rules, damaged evidence.
+
+    Args:
+        artifact: The artifact; it is only read.
+        progress: Called with one line for each step.
+    """
+    from rra.author import expected_guide
+    from rra.lint import Severity, lint_artifact
+
+    progress(f"checking {artifact.root} against the rules")
+    found = lint_artifact(artifact.root, expected_guide=expected_guide)
+    problems = [
+        Problem(
+            finding.message,
+            finding.path,
+            finding.line,
+            finding.column,
+            finding.pointer,
+            clause=finding.rule,
+            hint=finding.hint,
+        )
+        for finding in found.findings
+        if finding.severity is Severity.ERROR
+    ]
+    return (*problems, *_evidence(artifact))
+
+
+def _evidence(artifact: Artifact) -> list[Problem]:
+    """Return where records do not fit the files beside them."""
+    from rra.evidence import EvidenceStore, verify_record
+
+    try:
+        stored = EvidenceStore(artifact.root / layout.EVIDENCE_DIR).records()
+    except CorruptError as error:
+        return [*error.problems] or [Problem(error.message, layout.EVIDENCE_DIR, hint=error.hint)]
+    return [problem for one in stored for problem in verify_record(one)]
+
+
+def local_target(text: str) -> LayoutReference | ArchiveReference:
+    """Read the reference of a bundle that is to be made in a folder or file.
+
+    Raises:
+        UsageError: It is another kind of reference, or names a digest.
+    """
+    named = parse_reference(text)
+    if isinstance(named, RegistryReference):
+        message = f"{text} is a registry"
+        raise UsageError(message, hint="make the bundle and send it there with: rra push")
+    if isinstance(named, DirectoryReference):
+        message = f"{text} does not say what is to be made"
+        hint = f"give oci-layout:{text} for a folder, or oci-archive:FILE for one file"
+        raise UsageError(message, hint=hint)
+    if named.digest is not None:
+        message = f"{text} names the digest of a bundle that is still to be made"
+        raise UsageError(message, hint="leave the digest out")
+    return named
+
+
+def _directory(artifact: str | Path) -> Path:
+    named = parse_reference(str(artifact)) if isinstance(artifact, str) else artifact
+    if isinstance(named, BundleReference):
+        message = f"{artifact} is a bundle already"
+        raise UsageError(message, hint="send it on with: rra copy")
+    return named.path if isinstance(named, DirectoryReference) else named
+
+
+def _writer(place: LayoutReference | ArchiveReference) -> BundleWriter:
+    from rra.bundle.archive import ArchiveStore
+    from rra.bundle.layout import LayoutStore
+
+    if isinstance(place, LayoutReference):
+        return LayoutStore(place.path)
+    return ArchiveStore(place.path)

@@ -1,0 +1,102 @@
+"""``rra unpack``: a bundle becomes a directory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rra.api._open import open_bundle
+from rra.api._result import Progress, VerbResult, silent
+from rra.bundle.reference import BundleReference, DirectoryReference, parse_reference
+from rra.errors import UsageError
+
+if TYPE_CHECKING:
+    from rra.bundle.unpack import UnpackResult
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class UnpackReport(VerbResult):
+    """A directory and the bundle that it came from.
+
+    Attributes:
+        reference: The bundle, with its digest.
+        digest: Digest of its manifest.
+        core: Core of the artifact.
+        unpacked: What came out.
+    """
+
+    reference: str
+    digest: str
+    core: str
+    unpacked: UnpackResult
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {
+            "reference": self.reference,
+            "digest": self.digest,
+            "core": self.core,
+            "directory": str(self.unpacked.target),
+            "complete": self.unpacked.complete,
+            "elements": dict(self.unpacked.elements),
+            "files": sum(self.unpacked.elements.values()),
+            "size": self.unpacked.size,
+        }
+
+
+def unpack(
+    reference: str,
+    directory: Path | None = None,
+    *,
+    only: Collection[str] = (),
+    plain_http: bool = False,
+    progress: Progress = silent,
+) -> UnpackReport:
+    """Unpack a bundle, or some of its elements, into a new directory.
+
+    Every blob, archive and file is checked before the directory gets its name. Of a whole
+    bundle also manifest, lock and core are those that its config names.
+
+    Args:
+        reference: The bundle.
+        directory: New or empty directory; one called as the artifact by default.
+        only: Elements to unpack; all of them by default.
+        plain_http: Speak to a registry without TLS.
+        progress: Called with one line for each step.
+
+    Raises:
+        UsageError: There is no such bundle or element, or the directory is in use.
+        CorruptError: Bytes are not what vouches for them.
+        UnsafePathError: A file would lie where it may not.
+        UnavailableError: The disk is full, or a registry does not answer.
+    """
+    from rra.bundle.unpack import refuse_to_overwrite, unpack_bundle
+
+    named = bundle_reference(reference)
+    if directory is not None:
+        refuse_to_overwrite(directory)
+    store, bundle = open_bundle(named, progress=progress, plain_http=plain_http)
+    target = directory or Path(bundle.config.artifact_manifest().name)
+    found = unpack_bundle(bundle, store, target, only=only, progress=progress)
+    digest = bundle.descriptor.digest
+    return UnpackReport(
+        reference=str(dataclasses.replace(named, digest=digest)),
+        digest=digest,
+        core=bundle.config.core,
+        unpacked=dataclasses.replace(found, target=target.absolute()),
+    )
+
+
+def bundle_reference(text: str) -> BundleReference:
+    """Read the reference of a bundle.
+
+    Raises:
+        UsageError: It is a directory, or no reference.
+    """
+    named = parse_reference(text)
+    if isinstance(named, DirectoryReference):
+        message = f"{text} is a directory, not a bundle"
+        raise UsageError(message, hint=f"for a bundle in a folder give oci-layout:{text}")
+    return named

@@ -1,0 +1,69 @@
+"""``rra pack``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step, size, table
+from rra.cli.verb import VerbCommand, answer, json_option
+
+if TYPE_CHECKING:
+    from rra.api._pack import PackReport
+
+
+@click.command(
+    "pack",
+    cls=VerbCommand,
+    examples=("rra pack . oci-layout:../bundles", "rra pack . oci-archive:../study.tar:1.0.0"),
+)
+@click.argument("artifact", metavar="ARTIFACT")
+@click.argument("target", metavar="TARGET")
+@json_option
+def command(artifact: str, target: str, as_json: bool) -> None:
+    """Make the bundle of an artifact, in a folder or one file.
+
+    TARGET is oci-layout:DIR[:TAG] or oci-archive:FILE[:TAG]; the version is the tag by default.
+
+    What is shared cannot be taken back, so the rules come first: a secret, a blank, a missing
+    file, a pointer in place of data or a path that leads outside stops the packing, and nothing
+    is written. The same artifact gives the same digest, whoever packs it, wherever and whenever.
+    """
+    answer(
+        "pack",
+        lambda progress: api.pack(artifact, target, progress=progress),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: PackReport) -> str:
+    packed = result.packed
+    if packed is None:
+        count = sum(problem.severity == "error" for problem in result.problems)
+        faults = "1 problem stands" if count == 1 else f"{count} problems stand"
+        return (
+            f"not packed: {faults} against it, and nothing was written\n"
+            f"{next_step('correct what is named, then rra lint, and pack again')}"
+        )
+    layers = packed.config.layers
+    rows = [
+        (
+            title,
+            str(layer.files),
+            size(layer.uncompressed_size),
+            size(layer.size),
+            layer.diff_id[:19],
+        )
+        for title, layer in zip(packed.titles, layers, strict=True)
+    ]
+    lines = [
+        table(("layer", "files", "unpacked", "packed", "archive"), rows),
+        f"core    {packed.config.core}",
+        f"digest  {packed.descriptor.digest}",
+        f"bundle  {result.target.partition('@')[0]}",
+        next_step(f"rra inspect {result.target.partition('@')[0]}, then rra push"),
+    ]
+    return "\n".join(lines)
