@@ -1,0 +1,145 @@
+"""Least angle regression: what comes out by name, what was repaired, and that it was needed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rra.artifact import load_artifact
+from tests.acceptance.command import rra
+from tests.acceptance.example import Example, audited, outcomes, tree_of
+from tests.support.needs import needs
+
+EXAMPLE = Example("least-angle-regression")
+ORDER = "3, 9, 4, 7, 2, 10, 5, 8, 6, 1"
+REPRODUCED = {
+    "main-effects/order": ORDER,
+    "main-effects/cp-step": "7",
+    "main-effects/lasso-steps": "12",
+    "quadratic/true-r2": "0.416",
+}
+DEVIATING = {
+    "main-effects/t-end": "3459.98",
+    "quadratic/cp-step": "15",
+    "quadratic/lasso-steps": "104",
+}
+
+
+def rounded(text: str, like: str) -> str:
+    """A number with as many decimals as another one has; a list as it is."""
+    if "," in text:
+        return text
+    return f"{float(text):.{len(like.partition('.')[2])}f}"
+
+
+@pytest.mark.slow
+def test_the_set_of_outcomes_that_agree_repeat_and_deviate(tmp_path: Path) -> None:
+    artifact = EXAMPLE.copy(tmp_path / "artifact")
+    references = EXAMPLE.folder / "references.yaml"
+
+    answer = rra("verify", artifact, "--references", references, "--json").expect(1)
+
+    found = outcomes(answer.result)
+    assert {n for n, o in found.items() if o["verdict"] == "reproduced"} == set(REPRODUCED)
+    assert {n for n, o in found.items() if o["verdict"] == "deviates_as_documented"} == set(
+        DEVIATING
+    )
+    assert {o["repeatability"] for o in found.values()} == {"pass"}
+    for name, wanted in {**REPRODUCED, **DEVIATING}.items():
+        (text,) = found[name]["texts"]
+        assert rounded(text, wanted) == wanted, name
+
+
+@pytest.mark.slow
+def test_the_shipped_verify_script_ends_well_from_any_folder(tmp_path: Path) -> None:
+    done = EXAMPLE.verify(tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"main-effects/order reproduced pass pass {ORDER}\n" in done.stdout
+    assert "quadratic/cp-step deviates_as_documented fail pass 15\n" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_audit_traces_every_value_and_supports_those_that_agree(tmp_path: Path) -> None:
+    artifact = EXAMPLE.copy(tmp_path / "artifact")
+
+    answer = rra("audit", artifact, "--accept-documented", "--json").expect(0)
+
+    found = audited(answer.result)
+    assert {n for n, v in found.items() if v["verdict"] == "SUPPORTED"} == set(REPRODUCED)
+    assert {n for n, v in found.items() if v["verdict"] == "CONTRADICTED"} == set(DEVIATING)
+    assert all(found[name]["documented"] for name in DEVIATING)
+
+
+def test_another_order_is_contradicted(tmp_path: Path) -> None:
+    artifact = EXAMPLE.copy(tmp_path / "artifact")
+    manifest = artifact / "rra.yaml"
+    text = manifest.read_text(encoding="utf-8")
+    reported = '["3", "9", "4", "7", "2", "10", "5", "8", "6", "1"]'
+    assert text.count(reported) == 1
+    swapped = reported.replace('"8", "6"', '"6", "8"')
+    manifest.write_text(text.replace(reported, swapped), encoding="utf-8")
+
+    answer = rra("audit", artifact, "-o", "main-effects/order", "--json").expect(1)
+
+    (value,) = audited(answer.result).values()
+    assert (value["obtained"], value["verdict"]) == (ORDER, "CONTRADICTED")
+
+
+def test_the_shipped_artifact_has_no_finding() -> None:
+    answer = rra("lint", EXAMPLE.artifact, "--profile", "archival", "--json").expect(0)
+
+    assert answer.result["findings"] == []
+
+
+# --------------------------------------------------------------------------- the repairs
+
+
+@needs("git")
+def test_upstream_with_the_patches_in_order_is_the_code(tmp_path: Path) -> None:
+    made = EXAMPLE.repaired(tmp_path / "made")
+
+    assert tree_of(made, tmp_path / "tree") == tree_of(EXAMPLE.artifact / "code", tmp_path / "code")
+
+
+@needs("git")
+def test_the_manifest_names_the_tree_of_upstream(tmp_path: Path) -> None:
+    manifest = (EXAMPLE.artifact / "rra.yaml").read_text(encoding="utf-8")
+
+    named = re.search(r"swhid: swh:1:dir:([0-9a-f]{40})\n", manifest)
+
+    assert named is not None
+    assert named[1] == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
+
+
+@needs("git")
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [
+        ("0001", "`np.Inf` was removed in the NumPy 2.0 release"),
+        ("0002", "No module named 'mystats'"),
+        ("0003", "cannot import name 'joblib' from 'sklearn.externals'"),
+        ("0004", "name 'raw_input' is not defined"),
+        ("0005", "lars.json"),
+    ],
+)
+def test_no_repair_can_be_left_out(without: str, said: str, tmp_path: Path) -> None:
+    place = EXAMPLE.without(without, tmp_path / "artifact")
+
+    assert said in rra("run", "main-effects", cwd=place).expect(1).said
+
+
+def test_each_repair_names_a_failed_and_a_working_run() -> None:
+    records = EXAMPLE.records()
+    repairs = load_artifact(EXAMPLE.artifact).repairs
+
+    assert [f"{name}.patch" for name, _ in repairs] == [patch.name for patch in EXAMPLE.patches]
+    for name, repair in repairs:
+        assert repair.before is not None, name
+        assert repair.after is not None, name
+        failed = records[repair.before[:23]]
+        assert failed["termination"] != "ok" or failed["missing_outputs"], name
+        assert records[repair.after[:23]]["termination"] == "ok", name
