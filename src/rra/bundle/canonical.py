@@ -153,15 +153,11 @@ def _look(root: Path, path: PurePosixPath) -> _Entry | Problem:
     if stat.S_ISREG(status.st_mode):
         mode = 0o755 if status.st_mode & 0o111 else 0o644
         return _Entry(path, FILE, mode, status=status)
-    return Problem(
-        f"is a {_kind(status.st_mode)}, not a file",
-        printable(path),
-        clause="bundle/files",
-        hint="remove it, or exclude it with code.exclude in rra.yaml",
-    )
+    return special_file(path, status.st_mode)
 
 
-def _kind(mode: int) -> str:
+def special_file(path: PurePosixPath, mode: int) -> Problem:
+    """Return the problem that a file is which is neither a regular file nor a link."""
     names = {
         stat.S_IFDIR: "folder",
         stat.S_IFSOCK: "socket",
@@ -169,7 +165,12 @@ def _kind(mode: int) -> str:
         stat.S_IFCHR: "device",
         stat.S_IFBLK: "device",
     }
-    return names.get(stat.S_IFMT(mode), "special file")
+    return Problem(
+        f"is a {names.get(stat.S_IFMT(mode), 'special file')}, not a file",
+        printable(path),
+        clause="bundle/files",
+        hint="remove it, or exclude it with code.exclude in rra.yaml",
+    )
 
 
 def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[bytes]:

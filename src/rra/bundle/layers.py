@@ -15,11 +15,12 @@ from pathlib import PurePosixPath
 
 from rra.artifact import Artifact, layout
 from rra.bundle.belonging import foreign_files, references_among
+from rra.bundle.canonical import special_file
 from rra.bundle.compress import is_worthwhile
 from rra.bundle.config import BundleElement, Part
 from rra.bundle.links import check_artifact_links, tied_by_links
 from rra.bundle.missing import missing_files
-from rra.bundle.names import check_names
+from rra.bundle.names import check_names, printable
 from rra.errors import FormatError, Problem
 
 ORDER: tuple[BundleElement, ...] = (
@@ -134,8 +135,10 @@ def _sizes(
             status = (artifact.root / path).lstat()
         except OSError as error:
             what = f"cannot be read: {error.strerror or error}"
-            problems.append(Problem(what, str(path), clause="bundle/files"))
+            problems.append(Problem(what, printable(path), clause="bundle/files"))
             continue
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
+            problems.append(special_file(path, status.st_mode))
         sizes[path] = status.st_size if stat.S_ISREG(status.st_mode) else 0
     return sizes, problems
 

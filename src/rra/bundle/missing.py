@@ -62,8 +62,8 @@ def _near(name: str, known: Collection[str]) -> str:
     """Suggest what is there under a name that is almost the one that is missing."""
     wanted = PurePosixPath(name)
     same = [k for k in known if PurePosixPath(k).stem.lower() == wanted.stem.lower()]
-    pool = sorted(same or known)
-    near = difflib.get_close_matches(name, pool, n=1, cutoff=0 if same else 0.6)
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    near = near or difflib.get_close_matches(name, sorted(same), n=1, cutoff=0)
     if near:
         return f"did you mean {near[0]}?"
     return "put the file there, or correct the path in rra.yaml"
