@@ -7,11 +7,15 @@ import dataclasses
 import http.client
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 #: Connections to a server that is starting are tried this often; each refusal takes no time.
 _TRIES = 600
+
+USER, PASSWORD = "author", "right-word"
+#: `PASSWORD` as `htpasswd -Bbn` writes it: the registry reads bcrypt only.
+BCRYPT = "$2y$04$NTqaXvBaJu94U3G4VikS3.L/NpuAGqP2Ki5dwKcyWGQqiPl1OQupe"
 
 
 @dataclasses.dataclass
@@ -53,12 +57,12 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(folder: Path, *, users: Mapping[str, str] | None = None) -> Iterator[Registry]:
+def running(folder: Path, *, login: bool = False) -> Iterator[Registry]:
     """Start a registry that keeps its storage in a folder, and end it afterwards.
 
     Args:
         folder: Where configuration and storage go; a second start finds the same storage.
-        users: Names and passwords; without them anybody may read and write.
+        login: Ask for `USER` and `PASSWORD`; without it anybody may read and write.
     """
     port = free_port()
     lines = [
@@ -68,9 +72,9 @@ def running(folder: Path, *, users: Mapping[str, str] | None = None) -> Iterator
         f"http: {{addr: '127.0.0.1:{port}'}}",
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    if users:
+    if login:
         table = folder / "htpasswd"
-        table.write_text("".join(_htpasswd(name, word) for name, word in users.items()))
+        table.write_text(f"{USER}:{BCRYPT}\n")
         lines.append(f"auth: {{htpasswd: {{realm: test, path: {table}}}}}")
     config = folder / "config.yml"
     config.write_text("\n".join(lines) + "\n")
@@ -84,14 +88,6 @@ def running(folder: Path, *, users: Mapping[str, str] | None = None) -> Iterator
             yield registry
         finally:
             registry.kill()
-
-
-def _htpasswd(name: str, password: str) -> str:
-    """Return one line of an htpasswd file; the registry reads bcrypt only."""
-    done = subprocess.run(
-        ["htpasswd", "-Bbn", "-C", "4", name, password], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip() + "\n"
 
 
 def _await(registry: Registry) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rra.api._audit import audit
+    from rra.api._copy import copy
     from rra.api._diff import diff
     from rra.api._doctor import doctor
     from rra.api._explain import explain
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from rra.api._lock import lock
     from rra.api._next import next  # noqa: A004 - the verb's name
     from rra.api._pack import pack
+    from rra.api._pull import pull
+    from rra.api._push import push
     from rra.api._repair import repair
     from rra.api._report import report
     from rra.api._run import run
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "audit",
+    "copy",
     "diff",
     "doctor",
     "explain",
@@ -40,6 +44,8 @@ __all__ = [
     "lock",
     "next",
     "pack",
+    "pull",
+    "push",
     "repair",
     "report",
     "run",

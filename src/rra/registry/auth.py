@@ -48,6 +48,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
         self.prefix = origin.scheme
         self._ask, self._notice = ask, notice
         self._use_basic = False
+        self._forgotten = ""
         self.refusal = ""
         if credential is not None:
             # oras asks for an anonymous token only where this attribute is missing.
@@ -55,8 +56,8 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
 
     @property
     def source(self) -> str:
-        """Where the credential in use came from; empty for none."""
-        return self.credential.source if self.credential else ""
+        """Where the credential that was tried came from; empty for none."""
+        return self.credential.source if self.credential else self._forgotten
 
     def get_auth_header(self) -> dict[str, str]:
         """Return the Authorization header for a request to the registry itself."""
@@ -97,15 +98,18 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
         return headers, False
 
     def forget_credential(self) -> bool:
-        """Go on without the credential, once; tell whether there was one."""
-        if self.credential is None:
+        """Go on without the credential, once; tell whether that may help.
+
+        It does not where the registry asks for Basic: it did so before it saw the credential.
+        """
+        if self.credential is None or self._use_basic:
             return False
         self._notice(
             f"{self.origin.netloc} refuses the credential from {self.source}; reading without it"
         )
+        self._forgotten = self.source
         self.credential = None
         self.token = None
-        self._use_basic = False
         del self._basic_auth
         return True
 

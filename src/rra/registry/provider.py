@@ -67,7 +67,7 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         self.origin = origin
         self.policy = policy
         self.searched = searched
-        self._notice = notice
+        self.notice = notice
         self.session.auth = _as_it_is
         # Redirects are ours; requests would look at every Location before it leaves them alone.
         self.session.get_redirect_target = lambda _: None
@@ -182,7 +182,7 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         why = f"answers {response.status_code}" if response is not None else "broke off"
         if response is not None:
             response.close()
-        self._notice(f"{self.origin.netloc} {why}; asking again in {seconds:g} s")
+        self.notice(f"{self.origin.netloc} {why}; asking again in {seconds:g} s")
         self.policy.sleep(seconds)
 
     def _authorised(

@@ -163,6 +163,8 @@ class RegistryStore:
         digest = "sha256:" + hashlib.sha256(data).hexdigest()
         descriptor = Descriptor(media_type or MANIFEST_TYPE, digest, len(data))
         self._check_manifest(data, descriptor, wanted, answer.headers.get(_DIGEST_HEADER))
+        if not is_digest(wanted):
+            self.registry.notice(f"{self.name}:{wanted} is {digest}")
         return data, descriptor
 
     def put_manifest(

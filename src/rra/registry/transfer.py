@@ -72,7 +72,6 @@ def transfer(
         FormatError: What is there is no bundle.
     """
     data, manifest = resolve(source, *wanted)
-    progress(f"{source.name}{_named(wanted[0])} is {manifest.digest}")
     blobs = _blobs(data, manifest, source.name)
     with target.writing():
         copies = tuple(_copy(source, target, title, blob, progress) for title, blob in blobs)
@@ -81,10 +80,6 @@ def transfer(
         message = f"{target.name} kept manifest {kept.digest}, not {manifest.digest}"
         raise CorruptError(message, hint="do not use what is there")
     return TransferResult(manifest, tag, copies)
-
-
-def _named(tag: str | None) -> str:
-    return f":{tag}" if tag else ""
 
 
 def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, Descriptor]]:
@@ -102,7 +97,8 @@ def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, De
     places += [(f"/layers/{number}", layer) for number, layer in enumerate(layers)]
     for pointer, value in places:
         blob = parse_descriptor(value, pointer, name)
-        found.setdefault(blob.digest, (blob.annotations.get(_TITLE) or blob.media_type, blob))
+        kind = "config" if pointer == "/config" else blob.media_type
+        found.setdefault(blob.digest, (blob.annotations.get(_TITLE) or kind, blob))
     return list(found.values())
 
 

@@ -169,6 +169,16 @@ def test_a_refused_login_keeps_from_pushing(
     assert "stale" not in f"{caught.value.message}{caught.value.hint}"
 
 
+def test_a_refused_login_is_named_where_reading_needs_one(
+    registry: HttpRegistry, opened: Open, docker_config: Callable[..., Path]
+) -> None:
+    path = docker_config(registry, username="author", password="stale")
+    TokenService(registry).public = False
+    with pytest.raises(LoginError, match="refuses to read") as caught:
+        opened(registry).has(sha256(b""))
+    assert str(path) in caught.value.message
+
+
 def test_a_private_registry_says_that_it_wants_a_login(
     registry: HttpRegistry, opened: Open, home: Path
 ) -> None:
@@ -374,10 +384,12 @@ def test_a_wrong_password_is_tried_once(
 ) -> None:
     path = docker_config(registry, username="author", password="wrong-word")
     registry.rules.append(basic)
-    with pytest.raises(LoginError, match="refuses") as caught:
-        opened(registry).put_manifest(b"{}", "1.0")
-    assert str(path) in caught.value.message
+    for call in (lambda: opened(registry).put_manifest(b"{}", "1.0"), opened(registry).tags):
+        with pytest.raises(LoginError, match="refuses") as caught:
+            call()
+        assert str(path) in caught.value.message
     assert len(registry.asked("PUT")) == 2
+    assert len(registry.asked("GET", "/tags/")) == 2
 
 
 def test_a_login_of_netrc_is_not_taken(registry: HttpRegistry, opened: Open, home: Path) -> None:

@@ -161,12 +161,13 @@ def test_what_is_no_digest_is_never_asked_for(
 # ----------------------------------------------------------------------------- manifests
 
 
-def test_a_tag_gives_its_manifest(registry: HttpRegistry, opened: Open) -> None:
+def test_a_tag_gives_its_manifest(registry: HttpRegistry, opened: Open, notices: list[str]) -> None:
     data = registry.add_manifest("1.0")
     assert opened(registry).get_manifest("1.0") == (
         data,
         Descriptor(MANIFEST_TYPE, sha256(data), len(data)),
     )
+    assert notices == [f"{registry.host}/team/bundle:1.0 is {sha256(data)}"]
 
 
 def test_a_manifest_that_is_not_the_digest_asked_for(registry: HttpRegistry, opened: Open) -> None:

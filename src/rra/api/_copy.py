@@ -1,0 +1,165 @@
+"""``rra copy``: a bundle goes from one place to another, byte for byte."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from rra.api._open import open_bundle, open_store
+from rra.api._result import Progress, VerbResult, silent
+from rra.api._unpack import bundle_reference
+from rra.bundle.reference import (
+    BundleReference,
+    DirectoryReference,
+    RegistryReference,
+    parse_reference,
+    tag_of_version,
+)
+from rra.errors import UsageError
+
+if TYPE_CHECKING:
+    from rra.bundle.reader import Bundle
+    from rra.registry import BlobCopy
+
+_REF_NAME = "org.opencontainers.image.ref.name"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CopyReport(VerbResult):
+    """A bundle that is now in another place as well, with the same digest.
+
+    Attributes:
+        source: Where it was read, with its digest.
+        target: Where it is now, with its digest.
+        digest: Digest of its manifest.
+        core: Core of the artifact.
+        tag: Its name in the target.
+        blobs: Config and layers.
+    """
+
+    source: str
+    target: str
+    digest: str
+    core: str
+    tag: str
+    blobs: tuple[BlobCopy, ...]
+
+    @property
+    def sent(self) -> int:
+        """Bytes that had to be copied; the rest was there."""
+        return sum(blob.descriptor.size for blob in self.blobs if blob.copied)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "digest": self.digest,
+            "core": self.core,
+            "tag": self.tag,
+            "size": sum(blob.descriptor.size for blob in self.blobs),
+            "sent": self.sent,
+            "blobs": [
+                {
+                    "title": blob.title,
+                    "digest": blob.descriptor.digest,
+                    "size": blob.descriptor.size,
+                    "copied": blob.copied,
+                }
+                for blob in self.blobs
+            ],
+        }
+
+
+def copy(
+    source: str, target: str, *, plain_http: bool = False, progress: Progress = silent
+) -> CopyReport:
+    """Copy a bundle between folders, files and registries; its digest stays the same.
+
+    The tag of the source is looked up once; from then on everything is asked for by digest.
+
+    Args:
+        source: Reference of the bundle.
+        target: Reference of the place; its tag is that of the source by default.
+        plain_http: Speak to registries without TLS.
+        progress: Called with one line for each step.
+
+    Raises:
+        UsageError: One of them is no reference of a bundle, or there is no such bundle.
+        CorruptError: Bytes are not what vouches for them; the target is as it was.
+        FormatError: What is there is no bundle of the format.
+        RegistryError: A registry does not answer, refuses, or breaks off.
+        StorageError: The disk is full or refuses.
+    """
+    named = bundle_reference(source)
+    place = target_reference(target)
+    return copy_bundle(named, place, plain_http=plain_http, progress=progress)
+
+
+def target_reference(text: str) -> BundleReference:
+    """Read the reference of a place that a bundle is to go to.
+
+    Raises:
+        UsageError: It is a directory, or names a digest.
+    """
+    place = parse_reference(text)
+    if isinstance(place, DirectoryReference):
+        message = f"{text} does not say what a bundle is to become there"
+        hint = (
+            f"oci-layout:{text} for a folder, oci-archive:FILE for one file; rra unpack for files"
+        )
+        raise UsageError(message, hint=hint)
+    if place.digest is not None:
+        message = f"{text} names a digest; that follows from the bundle"
+        raise UsageError(message, hint="leave the digest out of the target")
+    return place
+
+
+def copy_bundle(
+    source: BundleReference,
+    target: BundleReference,
+    *,
+    plain_http: bool = False,
+    progress: Progress = silent,
+) -> CopyReport:
+    """Copy a bundle between two references that were read already; see `copy`."""
+    from rra.registry import transfer
+
+    store, bundle = open_bundle(source, progress=progress, plain_http=plain_http)
+    digest = bundle.descriptor.digest
+    pinned = dataclasses.replace(source, digest=digest)
+    tag = target.tag or _tag(source, bundle)
+    place = open_store(target, progress=progress, plain_http=plain_http)
+    done = transfer(store, place, wanted=(None, digest), tag=tag, progress=progress)
+    return CopyReport(
+        source=str(pinned),
+        target=str(dataclasses.replace(target, tag=tag, digest=digest)),
+        digest=digest,
+        core=bundle.config.core,
+        tag=tag,
+        blobs=done.blobs,
+    )
+
+
+def registry_reference(text: str, verb: str, instead: str) -> RegistryReference:
+    """Read a reference that has to be one of a registry.
+
+    Args:
+        text: The reference.
+        verb: The verb that asks, for the message.
+        instead: What does the same for other references, for the hint.
+
+    Raises:
+        UsageError: It is none.
+    """
+    named = parse_reference(text)
+    if not isinstance(named, RegistryReference):
+        message = f"{text} is not in a registry, which is what {verb} is for"
+        raise UsageError(message, hint=f"give HOST[:PORT]/REPOSITORY:TAG; otherwise: {instead}")
+    return named
+
+
+def _tag(source: BundleReference, bundle: Bundle) -> str:
+    """Return the name that a bundle keeps: its tag in the source, else its version."""
+    named = source.tag or bundle.descriptor.annotations.get(_REF_NAME)
+    return named or tag_of_version(bundle.config.artifact_manifest().version)

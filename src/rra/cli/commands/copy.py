@@ -1,0 +1,65 @@
+"""``rra copy``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step, size, table
+from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
+
+if TYPE_CHECKING:
+    from rra.api._copy import CopyReport
+
+
+@click.command(
+    "copy",
+    cls=VerbCommand,
+    examples=(
+        "rra copy oci-layout:bundles:1.0.0 oci-archive:study.tar",
+        "rra copy localhost:5000/lab/study:1.0.0 oci-layout:bundles",
+    ),
+)
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+@plain_http_option
+@json_option
+def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
+    """Copy a bundle between folders, files and registries; its digest stays the same.
+
+    Both are oci-layout:DIR[:TAG], oci-archive:FILE[:TAG] or HOST/REPOSITORY[:TAG]; the tag of the
+    target is that of the source by default. Every byte is checked on the way, and the bundle
+    appears in the target when all of it is there.
+    """
+    answer(
+        "copy",
+        lambda progress: api.copy(source, target, plain_http=plain_http, progress=progress),
+        _render,
+        as_json=as_json,
+    )
+
+
+def copied(result: CopyReport) -> str:
+    """Return what was copied as text: each blob, and what the bundle is called now."""
+    rows = [
+        (
+            blob.title,
+            size(blob.descriptor.size),
+            "sent" if blob.copied else "was there",
+            blob.descriptor.digest,
+        )
+        for blob in result.blobs
+    ]
+    lines = [
+        f"core    {result.core}",
+        f"digest  {result.digest}",
+        f"bundle  {result.target.partition('@')[0]}",
+    ]
+    return "\n".join([table(("blob", "size", "", "digest"), rows), *map(safe, lines)])
+
+
+def _render(result: CopyReport) -> str:
+    place = result.target.partition("@")[0]
+    return f"{copied(result)}\n{next_step(f'rra inspect {place}')}"

@@ -1,0 +1,64 @@
+"""``rra pull``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step, size
+from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
+
+if TYPE_CHECKING:
+    from rra.api._pull import PullReport
+
+
+@click.command(
+    "pull",
+    cls=VerbCommand,
+    examples=(
+        "rra pull localhost:5000/lab/study:1.0.0 study",
+        "rra pull localhost:5000/lab/study:1.0.0 oci-archive:study.tar",
+    ),
+)
+@click.argument("reference", metavar="HOST/REPOSITORY:TAG")
+@click.argument("target", required=False, metavar="[DIRECTORY]")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="ELEMENT,…",
+    help="Unpack these elements: meta, guide, environment, launchers, code, data, evidence.",
+)
+@plain_http_option
+@json_option
+def command(
+    reference: str, target: str | None, only: tuple[str, ...], plain_http: bool, as_json: bool
+) -> None:
+    """Bring a bundle from a registry, everything checked.
+
+    The tag is looked up once; what comes is what its digest names, and @sha256:… behind the
+    reference pins that digest. DIRECTORY is new or empty; it is called as the artifact by default.
+    oci-layout:DIR or oci-archive:FILE in its place keeps the bundle as it is.
+    """
+    elements = [name.strip() for one in only for name in one.split(",") if name.strip()]
+    answer(
+        "pull",
+        lambda progress: api.pull(
+            reference, target, only=elements, plain_http=plain_http, progress=progress
+        ),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: PullReport) -> str:
+    whole = "the whole artifact" if result.complete else "a part of the artifact"
+    place = result.target.partition("@")[0] if result.form != "directory" else result.target
+    lines = [
+        f"{place}: {whole}, {size(result.size)}",
+        f"core    {result.core}",
+        f"digest  {result.digest}",
+        next_step(f"rra verify {place}" if result.complete else "read what is there"),
+    ]
+    return "\n".join(safe(line) for line in lines)

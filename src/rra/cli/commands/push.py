@@ -1,0 +1,55 @@
+"""``rra push``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.commands.copy import copied
+from rra.cli.text import next_step
+from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option
+
+if TYPE_CHECKING:
+    from rra.api._push import PushReport
+
+
+@click.command(
+    "push",
+    cls=VerbCommand,
+    examples=(
+        "rra push . localhost:5000/lab/study",
+        "rra push oci-layout:bundles:1.0.0 registry.example/lab/study:1.0.0",
+    ),
+)
+@click.argument("source", metavar="ARTIFACT")
+@click.argument("target", metavar="HOST/REPOSITORY[:TAG]")
+@plain_http_option
+@json_option
+def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
+    """Send an artifact or a bundle to a registry.
+
+    A directory is checked against the rules and packed first, as rra pack does it; a finding
+    that stops the packing stops the push. The version is the tag by default.
+
+    The login is the one that docker, podman or skopeo keep (DOCKER_CONFIG, REGISTRY_AUTH_FILE,
+    credential helpers). TLS is spoken, except to a registry on this machine that has none.
+    """
+    answer(
+        "push",
+        lambda progress: api.push(source, target, plain_http=plain_http, progress=progress),
+        _render,
+        as_json=as_json,
+    )
+
+
+def _render(result: PushReport) -> str:
+    if result.pushed is None:
+        count = sum(problem.severity == "error" for problem in result.problems)
+        faults = "1 problem stands" if count == 1 else f"{count} problems stand"
+        return (
+            f"not pushed: {faults} against it, and nothing was sent\n"
+            f"{next_step('correct what is named, then rra lint, and push again')}"
+        )
+    return f"{copied(result.pushed)}\n{next_step(f'rra verify {result.target}')}"
