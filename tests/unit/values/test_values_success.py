@@ -470,6 +470,27 @@ def test_categories_repeat(known: tuple[str, ...], repeatability: str, verdict: 
     assert (judged.repeatability, judged.verdict) == (repeatability, verdict)
 
 
+def test_reasons_show_lists_as_people_write_them() -> None:
+    fresh: list[Decimal | str | tuple[str, ...]] = [("3", "9", "4")]
+    known = references(["3", "9", "4"], "3,9,4", "3, 9, 4")
+    judged = judge(other("list", ["3", "9", "4"]), fresh, known)
+    assert judged.reason == ("3, 9, 4 is the reported value; 3, 9, 4 is what all 3 references have")
+    judged = judge(other("list", "3,4,9"), [*fresh, ("3", "4", "9")])
+    assert judged.agreement_test.reason == "3, 9, 4; 3, 4, 9 is not the reported 3, 4, 9"
+
+
+@pytest.mark.parametrize(("kind", "value"), [("list", ("a", "b")), ("category", "LDA")])
+def test_references_of_the_author_are_named_for_every_type(kind: str, value: Any) -> None:
+    reported = list(value) if kind == "list" else value
+    mine = references(*[reported] * 3, self_referenced=True)
+    judged = judge(other(kind, reported), [value], mine)
+    assert (judged.verdict, judged.repeatability) == ("reproduced", "pass")
+    assert codes(judged) == {"self-referenced"}
+    assert not codes(judge(other(kind, reported), [value], references(*[reported] * 3)))
+    too_few = references(reported, self_referenced=True)
+    assert not codes(judge(other(kind, reported), [value], too_few))
+
+
 def test_a_category_deviates_as_documented() -> None:
     deviation = {"observed": "qda", "explanation": "a tie is broken otherwise"}
     judged = judge(other("category", "LDA", deviation=deviation), ["QDA"])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rra.errors import SelectError
 from rra.model import Outcome, Reference
 from rra.values.selectors import Value
-from rra.values.success.judgement import Assessment
+from rra.values.success.judgement import Assessment, listed
 from rra.values.success.repeatability import MINIMUM_REFERENCES
 
 _Key = str | tuple[str, ...]
@@ -31,13 +31,13 @@ def judge_discrete(
     """
     keys = [_key(outcome, value) for value in fresh]
     reported = _key(outcome, _declared(outcome, outcome.reported))
-    shown = ", ".join(dict.fromkeys(_shown(value) for value in fresh))
+    between = "; " if outcome.type == "list" else ", "
+    shown = between.join(dict.fromkeys(_shown(value) for value in fresh))
     if all(key == reported for key in keys):
         agreement = Assessment("pass", f"{shown} is the reported value", "exact")
     else:
-        agreement = Assessment(
-            "fail", f"{shown} is not the reported {_shown(outcome.reported)}", "exact"
-        )
+        claimed = _shown(_declared(outcome, outcome.reported))
+        agreement = Assessment("fail", f"{shown} is not the reported {claimed}", "exact")
     return agreement, _repeats(outcome, keys, shown, references)
 
 
@@ -65,7 +65,7 @@ def _too_few(count: int) -> str:
 def _declared(outcome: Outcome, value: str | list[str]) -> Value:
     if outcome.type == "list":
         items = value.split(",") if isinstance(value, str) else value
-        return tuple(items)
+        return tuple(item.strip() for item in items)
     return value if isinstance(value, str) else tuple(value)
 
 
@@ -82,7 +82,7 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip().casefold()
 
 
-def _shown(value: Value | list[str]) -> str:
-    if isinstance(value, (list, tuple)):
-        return repr([str(item) for item in value])
+def _shown(value: Value) -> str:
+    if isinstance(value, tuple):
+        return listed(value)
     return repr(value) if isinstance(value, str) else str(value)

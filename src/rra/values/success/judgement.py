@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -203,6 +204,11 @@ def shown(value: Decimal, digits: int = 6) -> str:
         text = f"{rounded:f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return f"{rounded.normalize():e}"
+
+
+def listed(value: str | Iterable[str]) -> str:
+    """Write a value that may be a list for people: items with ``", "`` between them."""
+    return value if isinstance(value, str) else ", ".join(value)
 
 
 def _text(value: Decimal | None) -> str | None:

@@ -21,8 +21,13 @@ from rra.values.success.agreement import Evidence, agrees_with_paper
 from rra.values.success.comparison import Sample
 from rra.values.success.discrete import judge_discrete
 from rra.values.success.granularity import Scale, granularity, reported_number
-from rra.values.success.judgement import Assessment, Finding, Judgement
-from rra.values.success.repeatability import outlier_finding, repeats, variance_finding
+from rra.values.success.judgement import Assessment, Finding, Judgement, listed
+from rra.values.success.repeatability import (
+    MINIMUM_REFERENCES,
+    outlier_finding,
+    repeats,
+    variance_finding,
+)
 from rra.values.success.suite import family_alpha
 from rra.values.success.verdict import combine
 
@@ -78,6 +83,8 @@ def judge(
         _judge_numbers(draft, deterministic=deterministic)
     else:
         draft.agreement, draft.repeatability = judge_discrete(outcome, fresh, references)
+        if references is not None and len(references.scores) >= MINIMUM_REFERENCES:
+            draft.note(_self_referenced(references))
         if outcome.deviation is not None:
             observed = outcome.model_copy(update={"reported": outcome.deviation.observed})
             draft.documented = judge_discrete(observed, fresh, None)[0].answer == "pass"
@@ -123,7 +130,7 @@ class _Draft:
             self.agreement,
             self.repeatability,
             self.mean,
-            reported if isinstance(reported, str) else ", ".join(reported),
+            listed(reported),
             self.g,
             len(self.fresh),
             len(self.references.scores) if self.references is not None else 0,
@@ -183,11 +190,16 @@ def _assess_repeatability(draft: _Draft, fresh: Sample, scale: Scale) -> Sample 
     if draft.repeatability.answer == "fail" and checks.better(outcome, fresh.mean, sample.mean):
         message = "the fresh value is better than the references allow; look for a leak"
         draft.note(Finding("better", message))
-    if draft.references.self_referenced:
-        message = "the references were made by the artifact's own author: repeatability only"
-        draft.note(Finding("self-referenced", message))
+    draft.note(_self_referenced(draft.references))
+    return None if draft.references.self_referenced else sample
+
+
+def _self_referenced(references: Reference) -> Finding | None:
+    """Say that references by the author answer only the second question."""
+    if not references.self_referenced:
         return None
-    return sample
+    message = "the references were made by the artifact's own author: repeatability only"
+    return Finding("self-referenced", message)
 
 
 def _is_deterministic(
