@@ -9,6 +9,7 @@ packages=(
   openssl         # certificates for registries that speak TLS on loopback
   skopeo          # another client, which has to keep every digest
   strace          # the recorder's full level
+  zstd            # reads the layers of bundles without us
 )
 
 missing=()

@@ -63,6 +63,11 @@ NEEDS = {
     ),
     "skopeo": Need(lambda: _succeeds("skopeo", "--version"), "apt-get install skopeo"),
     "openssl": Need(lambda: _succeeds("openssl", "version"), "apt-get install openssl"),
+    "zstd": Need(lambda: _succeeds("zstd", "--version"), "apt-get install zstd"),
+    "setpriv": Need(
+        lambda: _succeeds("setpriv", "--reuid=65534", "--clear-groups", "true"),
+        "run the tests as root (setpriv comes with util-linux)",
+    ),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
     "tmpfs": Need(_full_disk, "run the tests as root where mounting is allowed"),

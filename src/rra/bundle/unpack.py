@@ -24,6 +24,7 @@ from rra.bundle.decompress import decompressed
 from rra.bundle.extract import Extracted, Extraction, Limits
 from rra.bundle.identity import core_digest, core_locks
 from rra.bundle.layers import assign_files
+from rra.bundle.names import printable
 from rra.bundle.reader import Bundle
 from rra.bundle.store import BlobStore, Descriptor
 from rra.errors import CorruptError, FormatError, UnsafePathError, UsageError
@@ -120,7 +121,7 @@ def _wanted(bundle: Bundle, only: Collection[str]) -> list[Layer]:
     for name in only:
         if name in present:
             continue
-        near = difflib.get_close_matches(name, ELEMENTS, n=1)
+        near = difflib.get_close_matches(name, present, n=1)
         what = f"the bundle holds no {name}" if name in ELEMENTS else f"no element is called {name}"
         hint = f"it holds {', '.join(present)}"
         raise UsageError(what, hint=f"did you mean {near[0]}? {hint}" if near else hint)
@@ -239,9 +240,9 @@ def _check_whole(
     references = tuple(references_among(staging, owners))
     if references:
         raise CorruptError(str(references[0]), hint=_HINT, problems=references)
-    strange = sorted(map(str, owners.items() ^ assigned.items()))
+    strange = sorted(str(path) for path, _ in owners.items() ^ assigned.items())
     if strange:
-        message = f"a file is in the layer of another element, or of none: {strange[0]}"
+        message = f"{printable(strange[0])} is not in the layer of its element"
         raise CorruptError(message, hint=_HINT)
     if not core == config.core == lock.core:
         message = f"the files give core {core}, the bundle says {config.core}"

@@ -13,7 +13,7 @@ import pytest
 from rra.bundle.layout import LayoutStore
 from rra.bundle.reader import read_bundle
 from rra.errors import CorruptError, FormatError, UnsafePathError, UsageError
-from tests.support.bundles import blob, forge, locked_artifact, pack, tree
+from tests.support.bundles import blob, forge, locked_artifact, pack, tree, unpack
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -180,8 +180,6 @@ def test_what_a_config_does_not_know_is_kept(place: Path) -> None:
 
 
 def test_embedded_data_and_foreign_addresses_are_ignored(place: Path, tmp_path: Path) -> None:
-    from tests.support.bundles import unpack
-
     forge(place, manifest=layer(data="bm90IHRoaXM=", urls=["http://192.0.2.1/evil"]))
     unpack(place, tmp_path / "out")
     assert tree(tmp_path / "out") == tree(tmp_path / "a")
