@@ -6,13 +6,14 @@ import dataclasses
 import difflib
 import functools
 import json
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 import pydantic
 
 from rra._base.files import safe_join
-from rra._base.yaml import YamlDocument, parse_yaml
+from rra._base.yaml import Key, YamlDocument, parse_yaml
 from rra.artifact import inventory, layout
 from rra.errors import FormatError, NotAnArtifactError, Problem, UsageError
 from rra.model import Lock, Manifest, Outcome, Repair, RepairsDocument, Setting, SettingsDocument
@@ -30,12 +31,18 @@ class Artifact:
         manifest: The manifest.
         document: Its source with the place of each value.
         warnings: Unknown keys and other things that do not stop a reader.
+        notes: What of the declared tables is not compared, and why.
+        table_levels: For each outcome of a table, where the manifest speaks of it.
     """
 
     root: Path
     manifest: Manifest
     document: YamlDocument
     warnings: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    table_levels: Mapping[str, tuple[tuple[Key, ...], ...]] = dataclasses.field(
+        default_factory=dict
+    )
 
     def path(self, relative: str) -> Path:
         """Return the path of a file that a document names.
@@ -111,9 +118,32 @@ class Artifact:
         message = f"no outcome is called {name}"
         raise UsageError(message, hint=f"outcomes: {', '.join(near or outcomes)}")
 
+    def place_of(self, name: str, *keys: Key) -> tuple[Key, ...]:
+        """Return where the manifest says something of an outcome, as a path of keys.
 
-def load_artifact(path: Path) -> Artifact:
+        For the cell of a table that is its own entry, its row, its column or the table.
+
+        Args:
+            name: The outcome, ``<experiment>/<outcome>``.
+            keys: Keys inside the outcome, such as ``"selector", "file"``.
+        """
+        experiment, _, outcome = name.partition("/")
+        if name not in self.table_levels:
+            return ("experiments", experiment, "outcomes", outcome, *keys)
+        for level in self.table_levels[name]:
+            for inner in (keys, keys[1:]):
+                if inner and (*level, *inner) in self.document.positions:
+                    return (*level, *inner)
+        return self.table_levels[name][0]
+
+
+def load_artifact(path: Path, *, tables: bool = True) -> Artifact:
     """Read an artifact from its directory (or from the path of its ``rra.yaml``).
+
+    Args:
+        path: The directory.
+        tables: Whether results tables are expanded into outcomes. A copy whose numbers were
+            changed on purpose is read without: what is reported plays no part in its runs.
 
     Raises:
         NotAnArtifactError: There is no such directory, or it holds no ``rra.yaml``.
@@ -131,10 +161,26 @@ def load_artifact(path: Path) -> Artifact:
     problems = check_document(document, "manifest")
     _raise_faults(problems, layout.MANIFEST)
     manifest = _build(document, Manifest)
-    faults = list(_check_links(document, manifest))
-    _raise_faults(faults, layout.MANIFEST)
     warnings = tuple(p for p in problems if p.severity == "warning")
-    return Artifact(root.resolve(), manifest, document, warnings)
+    artifact = Artifact(root.resolve(), manifest, document, warnings)
+    faults: list[Problem] = []
+    if tables and any(one.table is not None for one in manifest.experiments.values()):
+        artifact, faults = _expanded(artifact)
+    _raise_faults([*faults, *_check_links(artifact)], layout.MANIFEST)
+    return artifact
+
+
+def _expanded(artifact: Artifact) -> tuple[Artifact, list[Problem]]:
+    from rra.artifact.tables import expand_tables
+
+    expansion = expand_tables(artifact.root, artifact.document, artifact.manifest)
+    changed = dataclasses.replace(
+        artifact,
+        manifest=expansion.manifest,
+        notes=expansion.notes,
+        table_levels=expansion.levels,
+    )
+    return changed, list(expansion.problems)
 
 
 def read_document(path: Path, schema: str, model: type[Model]) -> Model:
@@ -208,8 +254,9 @@ def _is_tag(key: str | int, document: YamlDocument) -> bool:
     return isinstance(key, str) and not any(key in path for path in document.positions)
 
 
-def _check_links(document: YamlDocument, manifest: Manifest) -> list[Problem]:
+def _check_links(artifact: Artifact) -> list[Problem]:
     """Check that every id that the manifest uses is defined in it."""
+    document, manifest = artifact.document, artifact.manifest
     problems: list[Problem] = []
 
     def need(known: object, name: str, path: tuple[str | int, ...], what: str) -> None:
@@ -228,8 +275,7 @@ def _check_links(document: YamlDocument, manifest: Manifest) -> list[Problem]:
             need(manifest.launchers, other, (*here, "needs", index), "launcher")
         for index, other in enumerate(launcher.inputs):
             need(manifest.data, other, (*here, "inputs", index), "data item")
-    for experiment_id, experiment in manifest.experiments.items():
-        for outcome_id, outcome in experiment.outcomes.items():
-            place = ("experiments", experiment_id, "outcomes", outcome_id, "selector", "launcher")
-            need(manifest.launchers, outcome.selector.launcher, place, "launcher")
-    return problems
+    for name, outcome in manifest.outcomes().items():
+        place = artifact.place_of(name, "selector", "launcher")
+        need(manifest.launchers, outcome.selector.launcher, place, "launcher")
+    return list(dict.fromkeys(problems))

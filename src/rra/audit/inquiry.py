@@ -166,7 +166,7 @@ class Inquiry:
             self._progress(f"probe of {self._launcher}: run {len(self.trials) + 1} {what}")
         try:
             with files_changed(self._place.root, contents):
-                return self._runner(load_artifact(self._place.root))
+                return self._runner(load_artifact(self._place.root, tables=False))
         except RraError as error:
             return Answer({}, error.message)
 

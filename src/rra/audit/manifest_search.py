@@ -17,6 +17,7 @@ _SEARCHED = (
     "environments/*/variables/*",
     "experiments/*/outcomes/*/reported",
     "experiments/*/outcomes/*/deviation/observed",
+    "experiments/*/table/cells/*/deviation/observed",
 )
 
 

@@ -97,7 +97,7 @@ def _read(path: Path) -> str:
 def _render(
     artifact: Artifact, path: Path, text: str
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    facts = GuideFacts(artifact.manifest, artifact.settings, artifact.repairs)
+    facts = GuideFacts(artifact.manifest, artifact.settings, artifact.repairs, artifact.notes)
     try:
         return fill_tables(text, render_tables(facts))
     except ValueError as error:

@@ -11,11 +11,19 @@ from rra.model import Launcher, Manifest, Outcome, Repair, Setting
 
 @dataclasses.dataclass(frozen=True)
 class GuideFacts:
-    """What the tables are made from."""
+    """What the tables are made from.
+
+    Attributes:
+        manifest: The manifest.
+        settings: Settings by name.
+        repairs: Repairs in order.
+        notes: What of the reported tables is not compared.
+    """
 
     manifest: Manifest
     settings: Mapping[str, Setting]
     repairs: Sequence[tuple[str, Repair]]
+    notes: Sequence[str] = ()
 
 
 def render_tables(facts: GuideFacts) -> dict[str, str]:
@@ -80,7 +88,8 @@ def _results(facts: GuideFacts) -> str:
         for name, outcome in facts.manifest.outcomes().items()
     ]
     header = ("outcome", "reported", "where", "launcher", "file", "known deviation")
-    return _table(header, rows)
+    notes = "".join(f"\n- {_cell(note)}" for note in facts.notes)
+    return _table(header, rows) + (f"\n\nNot in this table:\n{notes}" if notes else "")
 
 
 def _reported(outcome: Outcome) -> str:

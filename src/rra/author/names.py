@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Collection
 
+from rra._base.slugs import slug_of
 from rra.artifact.layout import BLANK_MARK
 
 MAX_ID = 48
@@ -19,9 +18,7 @@ def slug(text: str, *, otherwise: str = "item") -> str:
         text: Any text.
         otherwise: Id of a text that holds no letter or digit.
     """
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    joined = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
-    return joined[:MAX_ID].strip("-") or otherwise
+    return slug_of(text)[:MAX_ID].strip("-") or otherwise
 
 
 def unique(wanted: str, taken: Collection[str]) -> str:

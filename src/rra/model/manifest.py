@@ -208,11 +208,95 @@ class Outcome(Object):
     deviation: Deviation | None = None
 
 
+class SelectorPart(Object):
+    """What a selector says beyond launcher and file, with ``{row}`` and ``{column}`` in it."""
+
+    runs: Literal["all"] | dict[str, Any] | None = None
+    json_pointer: Annotated[str | None, Field(alias="json")] = None
+    csv: dict[str, Any] | None = None
+    regex: str | None = None
+    npz: dict[str, Any] | None = None
+    pick: Literal["only", "first", "last", "max", "min"] | dict[str, Any] | None = None
+    aggregate: Literal["single", "mean", "median", "min", "max", "sd", "se"] | None = None
+    unit: Unit | None = None
+
+
+class TableSpread(Object):
+    """What the ± of a table's cells is, and the column it stands in when it has its own."""
+
+    column: str | None = None
+    kind: Literal["sd", "se", "ci95", "range"]
+    runs: int
+
+
+class TablePart(Object):
+    """What holds for the cells of a table, of a row or column of it, or for one cell."""
+
+    launcher: Id | None = None
+    file: str | None = None
+    selector: SelectorPart | None = None
+    type: Literal["number", "category"] | None = None
+    unit: Unit | None = None
+    reported_uncertainty: TableSpread | None = None
+    comparable: Literal["always", "same-hardware", "never"] | None = None
+    scope: Literal["aggregated", "rescored", "re-evaluated", "retrained"] | None = None
+    metric: str | None = None
+    split: str | None = None
+    direction: Literal["higher", "lower"] | None = None
+    bounds: list[float] | None = None
+    scale: Literal["linear", "log"] | None = None
+    n_items: int | None = None
+    meaningful_difference: str | None = None
+    tolerance: str | None = None
+
+
+class TableLine(TablePart):
+    """A row or a column: its name in the reported table and in the launcher's file."""
+
+    reported: str | dict[str, str] | None = None
+    output: str | None = None
+    skip: str | None = None
+
+
+class TableCell(TablePart):
+    """One cell: what holds for it alone, why it deviates, or why it is left out."""
+
+    skip: str | None = None
+    location: str | None = None
+    deviation: Deviation | None = None
+
+
+class ResultsTable(TablePart):
+    """A whole results table; each of its cells is the outcome ``<row>-<column>``.
+
+    Attributes:
+        reported: The table as the paper has it, a file of the artifact, ``file#which``.
+        row_label: Column, or columns, whose text names a row; the first by default.
+        rows: Rows by id or by name; all by default.
+        columns: Columns by id or by name; all by default.
+        cells: What holds for single cells, by the id of the outcome.
+        location: Place of the table in the paper.
+    """
+
+    reported: str
+    row_label: str | list[str] | None = None
+    rows: list[str] | dict[Id, str | TableLine] | None = None
+    columns: list[str] | dict[Id, str | TableLine] | None = None
+    cells: dict[Id, TableCell] = {}
+    location: str | None = None
+
+
 class Experiment(Object):
-    """A group of outcomes, such as one table of the paper."""
+    """A group of outcomes, such as one table of the paper.
+
+    Attributes:
+        outcomes: Outcomes by id. The reader adds those that `table` declares.
+        table: A results table, declared as a whole.
+    """
 
     title: str | None = None
-    outcomes: dict[Id, Outcome]
+    outcomes: dict[Id, Outcome] = {}
+    table: ResultsTable | None = None
 
 
 class Manifest(Object):

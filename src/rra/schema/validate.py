@@ -113,6 +113,10 @@ def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
     if error.validator == "oneOf" and name == "selector":
         hint = "give one of json, csv, regex, npz, cell, tensorboard, mlflow"
         return "selector must have exactly one locator", hint
+    wanted = [choice.get("required") for choice in error.schema.get("anyOf", ())]
+    if error.validator == "anyOf" and all(wanted):
+        keys = " or ".join(key for keys in wanted for key in keys)
+        return f"{name} lacks {keys}", f"add one of them under {name}"
     return f"{name}: {error.message}", _SEE_PAGE
 
 
@@ -190,7 +194,8 @@ def _resolve(schema: Schema, root: Schema, data: object) -> Schema:
         schema = root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
     if "oneOf" in schema and "properties" not in schema and isinstance(data, dict | list):
         wanted = "object" if isinstance(data, dict) else "array"
-        for branch in schema["oneOf"]:
+        for choice in schema["oneOf"]:
+            branch = _resolve(choice, root, data)
             if branch.get("type") == wanted:
-                return _resolve(branch, root, data)
+                return branch
     return schema

@@ -129,7 +129,9 @@ def csv_table(text: str, *, delimiter: str = ",") -> Table:
     Raises:
         SelectError: There is no header, or quoting is broken.
     """
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=delimiter, strict=True)
+    plain = text.removeprefix("\ufeff")
+    lines = plain.split("\n")
+    reader = csv.reader(io.StringIO(plain), delimiter=delimiter, strict=True)
     body: list[tuple[int, list[tuple[str, int]]]] = []
     header: list[str] = []
     first_line = 1
@@ -140,12 +142,28 @@ def csv_table(text: str, *, delimiter: str = ",") -> Table:
             if not header:
                 header, first_line = row, reader.line_num
             else:
-                body.append((reader.line_num, [(cell, 1) for cell in row]))
+                body.append((reader.line_num, _placed(row, lines, reader.line_num, delimiter)))
     except csv.Error as error:
         raise SelectError(f"line {reader.line_num} is not valid CSV: {error}") from error
     if not header:
         raise SelectError("the table is empty", hint="the first row must name the columns")
     return _table(header, body, first_line)
+
+
+def _placed(row: list[str], lines: list[str], number: int, delimiter: str) -> list[tuple[str, int]]:
+    """Return cells with their columns, where the row is one line; else with column 1."""
+    line = lines[number - 1] if number <= len(lines) else ""
+    starts = [found.start() + 1 for found in _csv_cells(line, delimiter)]
+    if len(starts) != len(row):
+        starts = [1] * len(row)
+    return list(zip(row, starts, strict=True))
+
+
+def _csv_cells(line: str, delimiter: str) -> Iterator[re.Match[str]]:
+    """Yield the cells of one line as they are written, quotes included."""
+    mark = re.escape(delimiter)
+    pattern = re.compile(rf'(?:^|(?<={mark}))(?:"(?:[^"]|"")*"|[^{mark}"]*)(?={mark}|$)')
+    yield from pattern.finditer(line)
 
 
 def read_cell(text: str, *, header: str = "", line: int = 1, column: int = 1) -> Cell:
@@ -177,6 +195,14 @@ def _cell_number(plain: str) -> tuple[ReportedNumber | None, ReportedNumber | No
         return number, ReportedNumber.parse(spread) if spread else None, unit
     except SelectError:
         return None, None, None
+
+
+def without_unit(header: str) -> str:
+    """Return a column name without the unit behind it: ``Accuracy`` for ``Accuracy (%)``."""
+    found = _HEADER_UNIT.search(header)
+    if found is not None and known_unit(str(found["unit"] or found["after"])):
+        return header[: found.start()].strip()
+    return header.strip()
 
 
 def _header_unit(header: str) -> str | None:

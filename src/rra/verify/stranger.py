@@ -336,7 +336,10 @@ class _Verification:
             level_reasons=level.reasons,
             coverage=coverage_of(level.level, outcomes),
             accepted_documented=self._options.accept_documented,
-            notes=[*(f"not isolated: {gap}" for gap in self._sandbox.gaps)],
+            notes=[
+                *self._artifact.notes,
+                *(f"not isolated: {gap}" for gap in self._sandbox.gaps),
+            ],
         )
 
 

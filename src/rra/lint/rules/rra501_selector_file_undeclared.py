@@ -66,20 +66,21 @@ class SelectorFileUndeclared(Rule):
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield each selector whose file its launcher does not declare."""
         manifest = context.artifact.manifest
-        for experiment_id, experiment in manifest.experiments.items():
-            for outcome_id, outcome in experiment.outcomes.items():
-                selector = outcome.selector
-                launcher = manifest.launchers[selector.launcher]
-                collected = list(launcher.collect.values())
-                declared = [*(spec.name for spec in launcher.output_specs), *collected, *_ALWAYS]
-                if _is_declared(selector.file, declared):
-                    continue
-                here = ("experiments", experiment_id, "outcomes", outcome_id, "selector", "file")
-                message = f"launcher {selector.launcher} does not declare {selector.file}"
-                hint = suggestion(
-                    selector.file, declared, f"it declares {', '.join(declared[:-2]) or 'no file'}"
-                )
-                yield self.in_document(context.document, here, message, hint=hint)
+        seen: set[tuple[object, ...]] = set()
+        for name, outcome in manifest.outcomes().items():
+            selector = outcome.selector
+            launcher = manifest.launchers[selector.launcher]
+            collected = list(launcher.collect.values())
+            declared = [*(spec.name for spec in launcher.output_specs), *collected, *_ALWAYS]
+            here = context.artifact.place_of(name, "selector", "file")
+            if _is_declared(selector.file, declared) or (here, selector.file) in seen:
+                continue
+            seen.add((here, selector.file))
+            message = f"launcher {selector.launcher} does not declare {selector.file}"
+            hint = suggestion(
+                selector.file, declared, f"it declares {', '.join(declared[:-2]) or 'no file'}"
+            )
+            yield self.in_document(context.document, here, message, hint=hint)
 
 
 def _is_declared(file: str, declared: list[str]) -> bool:
