@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import http.client
+import os
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -78,9 +79,11 @@ def running(folder: Path, *, login: bool = False) -> Iterator[Registry]:
         lines.append(f"auth: {{htpasswd: {{realm: test, path: {table}}}}}")
     config = folder / "config.yml"
     config.write_text("\n".join(lines) + "\n")
+    # The server takes variables with such names for its configuration.
+    env = {name: text for name, text in os.environ.items() if not name.startswith("REGISTRY_")}
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(
-            ["docker-registry", "serve", str(config)], stdout=log, stderr=log, cwd=folder
+            ["docker-registry", "serve", str(config)], stdout=log, stderr=log, cwd=folder, env=env
         )
         registry = Registry(folder, port, process)
         try:

@@ -217,7 +217,7 @@ def test_a_registry_that_wants_a_login(
     guarded: Registry, layout: Path, digest: str, log_in: Callable[..., Path], tmp_path: Path
 ) -> None:
     source, place = f"oci-layout:{layout}", f"{guarded.host}/lab/tiny:1.0.0"
-    with pytest.raises(LoginError, match="wants a login") as none:
+    with pytest.raises(LoginError, match="wants a login to use") as none:
         push(source, place)
     assert guarded.host in none.value.message
     assert ".docker/config.json" in none.value.hint

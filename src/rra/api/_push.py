@@ -58,12 +58,15 @@ def push(
         LoginError: The registry wants a login, or refuses the one it was given.
         RegistryError: The registry does not answer, refuses, or breaks off.
     """
+    from rra.registry import reach
+
     target_reference(target)
     place = registry_reference(target, "rra push", "rra pack, rra copy")
     named = parse_reference(source)
     if not isinstance(named, DirectoryReference):
         sent = copy_bundle(named, place, plain_http=plain_http, progress=progress)
         return PushReport(source=sent.source, target=sent.target, pushed=sent)
+    reach(place, plain_http=plain_http)
     with tempfile.TemporaryDirectory(prefix="rra-push-") as folder:
         made = pack(named.path, f"oci-layout:{folder}/bundle", progress=progress)
         if made.packed is None:

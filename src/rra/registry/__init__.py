@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from rra.registry.connect import open_store
+from rra.registry.connect import open_store, reach
 from rra.registry.credentials import Credential, find_credential
 from rra.registry.policy import Policy
 from rra.registry.store import RegistryStore
@@ -20,5 +20,6 @@ __all__ = [
     "TransferResult",
     "find_credential",
     "open_store",
+    "reach",
     "transfer",
 ]

@@ -42,6 +42,15 @@ def open_store(
     return RegistryStore(reference, registry)
 
 
+def reach(reference: RegistryReference, *, plain_http: bool = False) -> None:
+    """Insist that a registry answers, before much work is done for it; no login is sent.
+
+    Raises:
+        RegistryError: It does not, or TLS does not come about.
+    """
+    open_store(reference, plain_http=plain_http).registry.reach()
+
+
 def _origin(name: str, *, plain_http: bool, policy: Policy) -> Origin:
     """Choose the scheme; a registry on this machine may speak either."""
     plain, secure = origin_of_registry(name, "http"), origin_of_registry(name, "https")

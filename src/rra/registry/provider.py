@@ -127,6 +127,14 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
             return wrong_certificate(error)
         return True
 
+    def reach(self) -> None:
+        """Insist that somebody answers, whatever it is: no login is sent.
+
+        Raises:
+            RegistryError: Nobody does, or TLS does not come about.
+        """
+        self._send("GET", f"{self.origin}/v2/", {}, None).close()
+
     def elsewhere(self, response: requests.Response) -> str:
         """Return the address that an answer's Location names.
 

@@ -65,8 +65,12 @@ class RegistryStore:
         return f"{self.reference.origin}/{self.reference.repository}"
 
     @property
-    def _doing(self) -> str:
+    def _reading(self) -> str:
         return f"read {self.name}"
+
+    @property
+    def _pushing(self) -> str:
+        return f"push to {self.name}"
 
     def has(self, digest: str) -> bool:
         """Tell whether the repository has a blob; its bytes are not looked at.
@@ -77,7 +81,7 @@ class RegistryStore:
         url = self._url(self._container.get_blob_url(_digest(digest)))
         with self.registry.request("HEAD", url) as answer:
             if answer.status_code not in {200, 404}:
-                raise self.registry.refusal(answer, self._doing)
+                raise self.registry.refusal(answer, f"use {self.name}")
             return answer.status_code == 200
 
     @contextlib.contextmanager
@@ -94,7 +98,7 @@ class RegistryStore:
                 message = f"blob {descriptor.digest} is missing in {self.name}"
                 raise CorruptError(message, hint="push the bundle again from where it is whole")
             if answer.status_code != 200:
-                raise self.registry.refusal(answer, self._doing)
+                raise self.registry.refusal(answer, self._reading)
             plain_body(answer, "a blob")
             _check_length(answer, descriptor, self.name)
             wire = cast("BinaryIO", _Wire(answer))
@@ -102,7 +106,9 @@ class RegistryStore:
                 yield stream
 
     def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
-        """Keep a blob whose digest is not known yet: it passes through a temporary file.
+        """Keep a blob whose digest is not known yet, unless the repository has it.
+
+        It passes through a temporary file, since a registry wants its digest and size first.
 
         Raises:
             RegistryError: The registry does not answer, refuses, or breaks off.
@@ -113,11 +119,12 @@ class RegistryStore:
                 state.update(chunk)
                 size += spool.write(chunk)
             descriptor = Descriptor(media_type, "sha256:" + state.hexdigest(), size)
-            self.put_blob(descriptor, _Spooled(spool))
+            if not self.has(descriptor.digest):
+                self.put_blob(descriptor, _Spooled(spool))
         return descriptor
 
     def put_blob(self, descriptor: Descriptor, chunks: Iterable[bytes]) -> None:
-        """Keep a blob whose digest is known, unless the repository has it.
+        """Keep a blob whose digest is known; whether the repository has it is not asked.
 
         Args:
             descriptor: What the chunks are.
@@ -128,8 +135,7 @@ class RegistryStore:
             CorruptError: The chunks are not that blob; nothing is kept.
             RegistryError: The registry does not answer, refuses, or breaks off.
         """
-        if self.has(_digest(descriptor.digest)):
-            return
+        _digest(descriptor.digest)
         once = iter(chunks) is chunks
         attempts = 1 if once else self.registry.policy.attempts
         for attempt in range(1, attempts + 1):
@@ -157,7 +163,7 @@ class RegistryStore:
             if answer.status_code == 404:
                 raise self._no_manifest(answer, wanted)
             if answer.status_code != 200:
-                raise self.registry.refusal(answer, self._doing)
+                raise self.registry.refusal(answer, self._reading)
             data = small_body(answer, MAX_MANIFEST_BYTES, "a manifest")
         media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip()
         digest = "sha256:" + hashlib.sha256(data).hexdigest()
@@ -182,7 +188,7 @@ class RegistryStore:
             "PUT", url, headers={"Content-Type": media_type}, body=data
         ) as answer:
             if answer.status_code not in {200, 201, 202}:
-                raise self.registry.refusal(answer, f"push to {self.name}")
+                raise self.registry.refusal(answer, self._pushing)
             kept = answer.headers.get(_DIGEST_HEADER, descriptor.digest)
         if kept != descriptor.digest:
             message = f"{self.name} says it kept manifest {kept[:80]}, not {descriptor.digest}"
@@ -231,7 +237,7 @@ class RegistryStore:
         """Send a blob once (POST, then PUT); False when it is worth another attempt."""
         start = self.registry.request("POST", self._url(self._container.upload_blob_url()))
         if start.status_code not in {201, 202}:
-            raise self.registry.refusal(start, f"push to {self.name}")
+            raise self.registry.refusal(start, self._pushing)
         start.close()
         target = self.registry.elsewhere(start)
         target += f"{'&' if '?' in target else '?'}digest={descriptor.digest}"
@@ -254,7 +260,7 @@ class RegistryStore:
             if challenged(answer) and not last and self.registry.renew(answer):
                 return False
             if last or answer.status_code not in RETRIED:
-                raise self.registry.refusal(answer, f"push to {self.name}")
+                raise self.registry.refusal(answer, self._pushing)
         self.registry.pause(attempt, answer)
         return False
 

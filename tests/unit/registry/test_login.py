@@ -174,7 +174,7 @@ def test_a_refused_login_is_named_where_reading_needs_one(
 ) -> None:
     path = docker_config(registry, username="author", password="stale")
     TokenService(registry).public = False
-    with pytest.raises(LoginError, match="refuses to read") as caught:
+    with pytest.raises(LoginError, match="refuses to use") as caught:
         opened(registry).has(sha256(b""))
     assert str(path) in caught.value.message
 
@@ -183,7 +183,7 @@ def test_a_private_registry_says_that_it_wants_a_login(
     registry: HttpRegistry, opened: Open, home: Path
 ) -> None:
     TokenService(registry).public = False
-    with pytest.raises(LoginError, match="wants a login to read") as caught:
+    with pytest.raises(LoginError, match="wants a login to use") as caught:
         opened(registry).has(sha256(b""))
     assert registry.host in caught.value.message
     assert f"{home}/.docker/config.json" in caught.value.hint

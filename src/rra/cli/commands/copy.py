@@ -44,12 +44,7 @@ def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
 def copied(result: CopyReport) -> str:
     """Return what was copied as text: each blob, and what the bundle is called now."""
     rows = [
-        (
-            blob.title,
-            size(blob.descriptor.size),
-            "sent" if blob.copied else "was there",
-            blob.descriptor.digest,
-        )
+        (blob.title, size(blob.descriptor.size), "sent" if blob.copied else "was there")
         for blob in result.blobs
     ]
     lines = [
@@ -57,7 +52,7 @@ def copied(result: CopyReport) -> str:
         f"digest  {result.digest}",
         f"bundle  {result.target.partition('@')[0]}",
     ]
-    return "\n".join([table(("blob", "size", "", "digest"), rows), *map(safe, lines)])
+    return "\n".join([table(("blob", "size", ""), rows), *map(safe, lines)])
 
 
 def _render(result: CopyReport) -> str:
