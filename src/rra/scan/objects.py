@@ -77,6 +77,7 @@ class PythonFile:
         seeds: Lines where a seed is set.
         printed: String literals inside calls that print or log.
         prints: Whether anything is printed to standard output.
+        asks: Lines that wait for somebody to type, with ``input`` or ``raw_input``.
         syntax_error: Why the parser refuses it, or empty.
         python2: Whether it is written for Python 2.
     """
@@ -95,6 +96,7 @@ class PythonFile:
     seeds: tuple[int, ...] = ()
     printed: tuple[TextLiteral, ...] = ()
     prints: bool = False
+    asks: tuple[int, ...] = ()
     syntax_error: str = ""
     python2: bool = False
 

@@ -23,6 +23,7 @@ _PYTHON2 = re.compile(
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+([A-Za-z_][\w.]*)", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?:print\b|for |while |with |[\w.]+\()", re.MULTILINE)
 _PRINT2 = re.compile(r"^\s*print\b(?!\s*>>)(.*)$", re.MULTILINE)
+_ASK = re.compile(r"^[^#\n'\"]*?(?<![\w.])((?:raw_)?input)\s*\(", re.MULTILINE)
 _PRINTERS = re.compile(
     r"^(?:print|pprint|pprint\.pprint|sys\.stdout\.write|tqdm\.write|click\.echo|display)$|"
     r"^log(?:ger|ging)?\.(?:info|warning|debug|error|log)$"
@@ -65,6 +66,7 @@ def read_python(
         seeds=tuple(sorted(_seed_lines(tree))),
         printed=tuple(literal for call in _printing(tree) for literal in _literals(call)),
         prints=any(True for _ in _printing(tree)),
+        asks=tuple(sorted(_asking_lines(tree))),
     )
 
 
@@ -104,6 +106,7 @@ def _unparsed(path: PurePosixPath, text: str, why: str) -> PythonFile:
         strings=tuple(strings),
         printed=tuple(_printed_lines(text)),
         prints=bool(_PRINT2.search(text)),
+        asks=tuple(text.count("\n", 0, m.start(1)) + 1 for m in _ASK.finditer(text)),
         syntax_error=why,
         python2=bool(_PYTHON2.search(text)),
     )
@@ -126,6 +129,16 @@ def _imports(tree: ast.Module) -> tuple[set[str], set[str]]:
             separator = "" if prefix.endswith(".") else "."
             modules.update(f"{prefix}{separator}{alias.name}" for alias in node.names)
     return top, modules
+
+
+def _asking_lines(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines that call ``input`` or ``raw_input``, unless the module defines them."""
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name = node.func.id
+            if name in {"input", "raw_input"} and name not in own:
+                yield node.lineno
 
 
 def _imported_constants(tree: ast.Module, constants_of: ConstantLookup) -> dict[str, str]:

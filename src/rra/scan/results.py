@@ -25,6 +25,9 @@ METRIC = re.compile(
 """Words that name a measured quantity."""
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
+_HTML_HEADING = re.compile(
+    r"<(?:h[1-6]|caption)\b[^>]{0,200}>(?P<text>.{1,300}?)</(?:h[1-6]|caption)>"
+)
 _RESULT_HEADING = re.compile(
     r"result|performance|accurac|benchmark|evaluation|reproduc|table|score|comparison|expected"
     r"|experiment",
@@ -59,16 +62,28 @@ def document_results(
         source: Its place in the repository.
         lines: Lines of its code blocks, of which shown output is read too.
     """
+    headings = _headings(text)
+    likely = [table for table in document_tables(text, source) if is_results(table)]
+    return likely, _sentences(text, source, lines, headings)
+
+
+def document_tables(text: str, source: PurePosixPath) -> list[ResultsTable]:
+    """Return every table with numbers of a Markdown, reStructuredText or HTML document.
+
+    Args:
+        text: The document.
+        source: Its name; the suffix says what it is.
+    """
     found = rst_tables(text) if source.suffix == ".rst" else markdown_tables(text)
     found = sorted([*found, *html_tables(text)], key=lambda table: table.line)
     headings = _headings(text)
-    tables = [
-        ResultsTable(source, table.line, _heading_above(headings, table.line), values)
-        for table in found
-        if (values := tuple(_values(table)))
-    ]
-    likely = [table for table in tables if _is_results(table)]
-    return likely, _sentences(text, source, lines, headings)
+    tables = [results_table(table, source, _heading_above(headings, table.line)) for table in found]
+    return [table for table in tables if table.values]
+
+
+def results_table(table: Table, source: PurePosixPath, heading: str) -> ResultsTable:
+    """Return the numbers of a table with the labels of their rows and columns."""
+    return ResultsTable(source, table.line, heading, tuple(_values(table)))
 
 
 def _headings(text: str) -> list[tuple[int, str]]:
@@ -76,9 +91,12 @@ def _headings(text: str) -> list[tuple[int, str]]:
     found = []
     for number, line in enumerate(lines, start=1):
         mark = _HEADING.match(line)
+        html = _HTML_HEADING.search(line)
         below = lines[number] if number < len(lines) else ""
         if mark:
             found.append((number, mark[2]))
+        elif html:
+            found.append((number, re.sub(r"<[^<>]{0,200}>", "", html["text"]).strip()))
         elif line.strip() and re.match(r"^(?:=|-|~|\^|\*){3,}\s*$", below) and "|" not in line:
             found.append((number, line.strip()))
     return found
@@ -122,7 +140,7 @@ def _value(cell: Cell, row: str, column: str, row_name: str) -> ResultValue:
     return ResultValue(cell.number.text, cell.unit, row, column, spread, cell.line, row_name)
 
 
-def _is_results(table: ResultsTable) -> bool:
+def is_results(table: ResultsTable) -> bool:
     """Tell results from tables of options, requirements and data sets."""
     labels = [label for value in table.values for label in (value.row, value.column)]
     if any(METRIC.search(label) or "%" in label for label in labels):
