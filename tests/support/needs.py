@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.pythons import OTHERS, find_python
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -67,6 +69,10 @@ NEEDS = {
     "setpriv": Need(
         lambda: _succeeds("setpriv", "--reuid=65534", "--clear-groups", "true"),
         "run the tests as root (setpriv comes with util-linux)",
+    ),
+    "other-python": Need(
+        lambda: any(find_python(minor) for minor in OTHERS),
+        f"install Python {', '.join(OTHERS[:-1])} or {OTHERS[-1]}, for instance with uv",
     ),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),

@@ -1,0 +1,46 @@
+"""Other Pythons on this machine, with what `rra` needs installed into them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from tests.support.source import ROOT
+
+MINORS = ("3.11", "3.12", "3.13")
+OTHERS = tuple(minor for minor in MINORS if minor != f"3.{sys.version_info.minor}")
+
+
+@cache
+def find_python(minor: str) -> Path | None:
+    """Return a Python of a minor version that starts, on PATH or among pyenv's and uv's."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR", Path.home() / ".local/share/uv/python"))
+    candidates = [Path(found)] if (found := shutil.which(f"python{minor}")) else []
+    candidates += [Path("/usr/bin") / f"python{minor}", Path("/usr/local/bin") / f"python{minor}"]
+    candidates += sorted(pyenv.glob(f"versions/{minor}.*/bin/python{minor}"))
+    candidates += sorted(uv.glob(f"cpython-{minor}.*/bin/python{minor}"))
+    return next((path for path in candidates if _version(path) == minor), None)
+
+
+def _version(path: Path) -> str:
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        done = subprocess.run([path, "-c", code], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def environment_with(python: Path, place: Path) -> Path:
+    """Make an environment of a Python with the pinned requirements; return its interpreter."""
+    uv = str(Path(sys.executable).with_name("uv"))
+    env = {**os.environ, "VIRTUAL_ENV": str(place)}
+    subprocess.run([uv, "venv", "-q", "--python", python, place], env=env, check=True)
+    pins = ["--require-hashes", "-r", str(ROOT / "requirements" / "runtime.txt")]
+    subprocess.run([uv, "pip", "install", "-q", *pins], env=env, check=True)
+    return place / "bin" / "python"
