@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from rra.author.draft_launchers import DraftLauncher, draft_launchers
@@ -109,8 +110,9 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
     requirements = (*detected.requirements, *extra) if extra else ()
     notes += more
     notes += [str(problem) for problem in (*scan.problems, *detected.findings)]
-    if not scan.manifests:
-        notes.append(f"no file names the packages that are needed: {detected.why}")
+    if not any(manifest.requirements for manifest in detected.manifests):
+        notes.append("no file names the packages that are needed; they follow from the imports")
+    notes += _waiting(scan, launchers)
     if scan.licence is None:
         notes.append("there is no licence file: nobody may reuse the code until there is one")
     data = _data(scan.data_files, set(scan.files))
@@ -134,6 +136,19 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
         exclude=(),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _waiting(scan: Scan, launchers: Sequence[DraftLauncher]) -> list[str]:
+    """Say which files that are started, or are behind a launcher, wait for somebody to type."""
+    started = {entry.path for entry in scan.entry_points}
+    started.update(path for launcher in launchers for path in launcher.behind)
+    return [
+        f"{path}:{line} waits for input, and nobody answers during a run: standard input is "
+        "empty; give the answer as an argument, or feed it in the launcher"
+        for path in sorted(started)
+        if path in scan.python_files
+        for line in scan.python_files[path].asks[:1]
+    ]
 
 
 def _distribution(requirement: str) -> str:

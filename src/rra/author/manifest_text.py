@@ -86,7 +86,7 @@ def _environments(draft: Draft) -> Iterator[str]:
         yield f"    requirements: {flow_list(list(draft.requirements))}\n"
     else:
         found = ", ".join(draft.detected.requirements) or "nothing beyond Python"
-        yield comment(f"packages: {found} ({draft.detected.why})", 4)
+        yield comment(f"packages: {found} (from {draft.detected.why})", 4)
     day, why = draft.as_of
     yield comment(f"{why}. To resolve versions as of then:", 4)
     yield f'    # as_of: "{day}"\n'

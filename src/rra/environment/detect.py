@@ -40,13 +40,6 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^setup\.cfg$"), "setup.cfg"),
     (re.compile(r"^setup\.py$"), "setup.py"),
 )
-_REASONS = {
-    "requirements": "it lists what was installed to get the results",
-    "conda": "it lists what was installed to get the results",
-    "pyproject": "it is the only file here that names packages",
-    "setup.cfg": "it is the only file here that names packages",
-    "setup.py": "it is the only file here that names packages",
-}
 _READERS: dict[str, Callable[[Path, str], Requirements]] = {
     "conda": read_conda,
     "pyproject": read_pyproject,
@@ -104,12 +97,11 @@ def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
     findings = [problem for _, _, found in manifests for problem in found.problems]
     naming = [entry for entry in manifests if entry[2].found]
     requirements: list[str] = []
-    why = "no file names packages; they follow from the imports"
+    why = "the imports, since no file names packages"
     if naming:
-        name, kind, winner = naming[0]
+        name, _, winner = naming[0]
         requirements = _bounded(_unique(winner, findings), winner.constraints)
-        reason = _REASONS[kind] if len(naming) == 1 or kind in {"requirements", "conda"} else ""
-        why = f"{name}: {reason or 'it comes first among the files that name packages'}"
+        why = _why(name, winner, alone=len(naming) == 1)
         for other_name, _, other in naming[1:]:
             findings += _disagreements(name, winner, other_name, other)
     declared = bool(naming)
@@ -126,6 +118,27 @@ def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
         for name, kind, found in order
     )
     return Detected(listed, requirements, python, why, tuple(findings))
+
+
+def _why(name: str, winner: Requirements, *, alone: bool) -> str:
+    """Say why a file is followed, and how far it fixes the versions."""
+    place = "it alone names packages" if alone else "it comes first of the files that name packages"
+    pins = [_is_pinned(Requirement(text)) for text, _ in winner.found]
+    if all(pins):
+        extent = "and pins every version"
+    elif any(pins):
+        extent = f"and pins {sum(pins)} of {len(pins)} versions"
+    else:
+        extent = "and pins no version"
+    return f"{name}: {place}, {extent}"
+
+
+def _is_pinned(requirement: Requirement) -> bool:
+    """Tell whether a requirement allows one version only."""
+    return any(
+        clause.operator == "===" or (clause.operator == "==" and not clause.version.endswith(".*"))
+        for clause in requirement.specifier
+    )
 
 
 def _candidates(root: Path) -> list[tuple[Path, str]]:

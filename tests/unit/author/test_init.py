@@ -351,6 +351,21 @@ def test_a_notebook_is_run_and_its_outputs_printed(tmp_path: Path) -> None:
     assert manifest.launchers["a-b"].collect == {"nb/a b.executed.ipynb": "a b.executed.ipynb"}
 
 
+@pytest.mark.parametrize("asks", ["input", "raw_input"])
+def test_a_script_that_waits_for_input_is_said(tmp_path: Path, asks: str) -> None:
+    print2 = "print 'old'" if asks == "raw_input" else "pass"
+    write(
+        tmp_path,
+        {
+            **FILES,
+            "main.py": f"{print2}\nfolds = int({asks}('How many folds? '))\n",
+            "unused.py": "def f():\n    return input()\n",
+        },
+    )
+    (said,) = (note for note in plan_init(tmp_path).notes if "waits for input" in note)
+    assert said.startswith("main.py:2 waits for input, and nobody answers during a run")
+
+
 def test_bad_calls(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such directory"):
         plan_init(tmp_path / "none")

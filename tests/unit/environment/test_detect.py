@@ -282,7 +282,23 @@ def test_without_files_the_imports_are_followed(tmp_path: Path) -> None:
     assert found.requirements == ["pillow", "opencv-python", "numpy", "scikit-learn", "pyyaml"]
     assert "imports whose package is not known: mystery" in said(found)
     assert "helpers" not in said(found)
-    assert found.why == "no file names packages; they follow from the imports"
+    assert found.why == "the imports, since no file names packages"
+
+
+@pytest.mark.parametrize(
+    ("requirements", "said"),
+    [
+        ("numpy==1.21.0\nscipy===1.7\n", "it alone names packages, and pins every version"),
+        ("numpy==1.21.0\nscipy>=1\n", "it alone names packages, and pins 1 of 2 versions"),
+        ("numpy\nscipy==1.*\n", "it alone names packages, and pins no version"),
+    ],
+)
+def test_what_is_said_of_a_file_is_true(tmp_path: Path, requirements: str, said: str) -> None:
+    found = detect(tmp_path, {"requirements.txt": requirements})
+    assert found.why == f"requirements.txt: {said}"
+    more: dict[str, str | bytes] = {"setup.cfg": "[options]\ninstall_requires = numpy\n"}
+    first = said.replace("alone names packages", "comes first of the files that name packages")
+    assert detect(tmp_path, more).why == f"requirements.txt: {first}"
 
 
 def test_imports_that_no_file_names_are_added(tmp_path: Path) -> None:

@@ -138,3 +138,17 @@ def test_only_definitions_do_nothing_when_run() -> None:
     guarded = read("if __name__ == '__main__':\n    main()\n")
     assert guarded.guarded
     assert guarded.runs
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("import sys\nname = input('which? ')\nrun(int(input()))\n", (2, 3)),
+        ("print 'old'\n# raw_input()\nreport(raw_input('main? '))\n", (3,)),
+        ("fileinput.input()\nself.input(3)\nprint('input(x)')\n", ()),
+        ("print 'input(x)', fileinput.input()\n", ()),
+        ("def input(x):\n    return x\n\ninput(3)\n", ()),
+    ],
+)
+def test_lines_that_wait_for_somebody_to_type(text: str, lines: tuple[int, ...]) -> None:
+    assert read(text).asks == lines
