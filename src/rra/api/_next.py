@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ from rra.artifact import Artifact, layout
 from rra.errors import CorruptError
 
 _SHOWN = 8
+_ALL_REASONS = "level_reasons of that verification names them all"
+_DOCUMENTED = (
+    "L3 asks for agreement, and the artifact documents why there is none: L2 is what it can reach, "
+    "unless the cause is found in code, data or environment and repaired; then: rra verify"
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,6 +51,11 @@ class NextResult(VerbResult):
     next_level: str | None
     steps: tuple[Step, ...]
     basis: str
+
+    @property
+    def documented_only(self) -> bool:
+        """Whether nothing but documented deviations stands before the next level."""
+        return bool(self.steps) and self.steps[0].command == _DOCUMENTED
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
@@ -97,11 +108,32 @@ def _next(artifact: Artifact, progress: Progress) -> NextResult:
         steps = [_verify_step(artifact)]
         return _result(artifact, "L0", steps, "the rules hold since; verify again")
     if level != "L3":
-        steps = [
-            Step(what=reason, command="mend it, then: rra verify", minutes=_minutes(artifact))
-            for reason in document.get("level_reasons", [])
-        ]
+        steps = _lacking(document, _minutes(artifact))
     return _result(artifact, level, steps, basis)
+
+
+def _lacking(document: Mapping[str, Any], minutes: float | None) -> list[Step]:
+    """Return what a verification's level lacks; what the artifact documents comes last."""
+    documented = _outcomes(document, verdict="deviates_as_documented")
+    stochastic = _outcomes(document["plan"], deterministic=False)
+    mend, more, known = [], [], []
+    for reason in document.get("level_reasons", []):
+        if reason.startswith(tuple(f"{name} deviates_as_documented" for name in documented)):
+            known.append(Step(what=reason, command=_DOCUMENTED))
+        elif reason.startswith(tuple(f"{name} is stochastic" for name in stochastic)):
+            more.append(Step(what=reason, command="rra verify --reports 5", minutes=minutes))
+        else:
+            mend.append(Step(what=reason, command="mend it, then: rra verify", minutes=minutes))
+    return [*mend, *more, *known]
+
+
+def _outcomes(document: Mapping[str, Any], **wanted: object) -> list[str]:
+    """Return the ids of the outcomes that have the wanted values."""
+    return [
+        one["outcome"]
+        for one in document["outcomes"]
+        if all(one.get(key) == value for key, value in wanted.items())
+    ]
 
 
 def _result(artifact: Artifact, level: str, steps: list[Step], basis: str) -> NextResult:
@@ -109,7 +141,8 @@ def _result(artifact: Artifact, level: str, steps: list[Step], basis: str) -> Ne
     shown = steps[:_SHOWN]
     if len(steps) > len(shown):
         more = f"and {len(steps) - len(shown)} more"
-        shown.append(Step(what=more, command="rra lint shows them all"))
+        command = "rra lint shows them all" if level == "none" else _ALL_REASONS
+        shown.append(Step(what=more, command=command))
     return NextResult(
         level=level,
         next_level=following,
@@ -153,7 +186,7 @@ def _minutes(artifact: Artifact) -> float | None:
     known = [_launcher_minutes(artifact, name) for name in artifact.manifest.launchers]
     if any(minutes is None for minutes in known):
         return None
-    return round(sum(minutes or 0.0 for minutes in known), 2)
+    return round(sum(minutes or 0.0 for minutes in known), 4)
 
 
 def _launcher_minutes(artifact: Artifact, name: str) -> float | None:
@@ -161,7 +194,7 @@ def _launcher_minutes(artifact: Artifact, name: str) -> float | None:
     hint = artifact.manifest.launchers[name].hint
     if seconds is None and hint is not None:
         seconds = hint.wall
-    return None if seconds is None else round(seconds / 60, 2)
+    return None if seconds is None else round(seconds / 60, 4)
 
 
 def _seconds_recorded(artifact: Artifact, name: str) -> float | None:

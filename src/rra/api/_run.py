@@ -6,11 +6,14 @@ import dataclasses
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.errors import Problem, SelectError
+
+if TYPE_CHECKING:
+    from rra.values.selectors import Value
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,12 +42,19 @@ class LauncherRun:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ObtainedValue:
-    """One outcome's value in the outputs of this run, or why there is none."""
+    """One outcome's value in the outputs of this run, or why there is none.
+
+    Attributes:
+        reported: The paper's value; items of a list joined by ``", "``.
+        value: As ``references.yaml`` takes it: text at full precision in the outcome's unit; a
+            list for outcomes of type list.
+        place: Where in the file it was found.
+    """
 
     outcome: str
     reported: str
     unit: str | None
-    value: str | None
+    value: str | list[str] | None
     place: str | None
     error: str | None
 
@@ -189,22 +199,23 @@ def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[
 
     found = []
     for name, outcome in artifact.manifest.outcomes().items():
-        launcher = outcome.selector.launcher
+        launcher, reported = outcome.selector.launcher, outcome.reported
         if launcher not in order:
             continue
-        value = place = error = None
+        value: str | list[str] | None = None
+        place = error = None
         if launcher in failed:
             error = f"{launcher} did not succeed"
         else:
             try:
                 selected = select_outcome([artifact.root / layout.OUTPUTS_DIR / launcher], outcome)
-                value, place = _text(selected.value), selected.parts[0].place
+                value, place = _plain(selected.value), selected.parts[0].place
             except SelectError as fault:
                 error = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
         found.append(
             ObtainedValue(
                 outcome=name,
-                reported=_text(outcome.reported),
+                reported=reported if isinstance(reported, str) else ", ".join(reported),
                 unit=outcome.unit,
                 value=value,
                 place=place,
@@ -214,9 +225,9 @@ def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[
     return found
 
 
-def _text(value: object) -> str:
-    """Write a value of any outcome type in one line."""
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+def _plain(value: Value) -> str | list[str]:
+    """Return a value of any outcome type as JSON has it."""
+    return list(value) if isinstance(value, tuple) else str(value)
 
 
 def _skipped(artifact: Artifact, order: Sequence[str], runs: list[LauncherRun]) -> list[Problem]:

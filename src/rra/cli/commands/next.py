@@ -10,7 +10,7 @@ from rra import api
 from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
-    from rra.api._next import NextResult
+    from rra.api._next import NextResult, Step
 
 
 @click.command("next", cls=VerbCommand, examples=("rra next", "rra next . --json"))
@@ -33,7 +33,24 @@ def _render(result: NextResult) -> str:
         return "\n".join(lines)
     lines.append(f"to reach {result.next_level}:")
     for number, step in enumerate(result.steps, 1):
-        minutes = "" if step.minutes is None else f"  (about {step.minutes:g} min)"
-        lines += [f"{number:3}. {safe(step.what)}", f"     {safe(step.command)}{minutes}"]
-    lines.append(f"next: {result.steps[0].command}" if result.steps else "next: rra verify")
+        lines += [f"{number:3}. {safe(step.what)}", f"     {safe(step.command)}{_time(step)}"]
+    lines.append(f"next: {_first(result)}")
     return "\n".join(lines)
+
+
+def _first(result: NextResult) -> str:
+    """Return the first command; where only documented deviations are left, what else to do."""
+    if not result.steps:
+        return "rra verify"
+    if result.documented_only:
+        return "hand it on as it is: rra report, rra pack"
+    return safe(result.steps[0].command)
+
+
+def _time(step: Step) -> str:
+    """Return the expected time, less than a tenth of a minute in seconds."""
+    if step.minutes is None:
+        return ""
+    if step.minutes < 0.1:
+        return f"  (about {max(1, round(step.minutes * 60))} s)"
+    return f"  (about {round(step.minutes, 1):g} min)"

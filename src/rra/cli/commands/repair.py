@@ -43,7 +43,8 @@ def command(artifact: str, apply_to: Path | None, as_json: bool) -> None:
 
 
 def _render(result: RepairResult) -> str:
-    rows = [(step.id, step.title, step.category, step.effect_on_results) for step in result.steps]
+    steps = result.steps[::-1] if result.direction == "reversed" else result.steps
+    rows = [(step.id, step.title, step.category, step.effect_on_results) for step in steps]
     parts = [table(("repair", "what", "kind", "effect on results"), rows)] if rows else []
     parts.append(("yes: " if result.ok else "no: ") + result.message)
     parts.append(next_step("rra lint" if result.ok else "write the missing patch, or correct it"))

@@ -12,19 +12,18 @@ from rra.cli.text import next_step, number, table
 from rra.cli.verb import VerbCommand, answer, json_option
 
 if TYPE_CHECKING:
-    from rra.api._run import RunSetResult
+    from rra.api._run import ObtainedValue, RunSetResult
 
 
 @click.command(
     "run",
     cls=VerbCommand,
-    examples=("rra run", "rra run lda --set folds=178 --seed 3"),
+    examples=("rra run .", "rra run lda --set folds=178 --seed 3"),
 )
 @click.argument("launchers", nargs=-1, metavar="[LAUNCHER]...")
 @click.option(
     "--artifact",
     "-C",
-    default=".",
     type=click.Path(path_type=Path),
     help="Directory of the artifact; the current one by default.",
 )
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     launchers: tuple[str, ...],
-    artifact: Path,
+    artifact: Path | None,
     settings: tuple[str, ...],
     seed: int | None,
     smoke: bool,
@@ -46,9 +45,12 @@ def command(
 ) -> None:
     """Run launchers, isolated and recorded; all of them by default.
 
+    `rra run DIRECTORY` runs those of the artifact there; a launcher of that name goes first.
+
     Each run works in a private copy of the code. Its outputs go to outputs/LAUNCHER, its
     record with a copy of them to evidence/LAUNCHER.
     """
+    place, launchers = _place(artifact, launchers)
     parameters = {}
     for setting in settings:
         name, found, value = setting.partition("=")
@@ -59,7 +61,7 @@ def command(
     answer(
         "run",
         lambda progress: api.run(
-            artifact,
+            place,
             launchers=launchers,
             parameters=parameters,
             seed=seed,
@@ -70,6 +72,37 @@ def command(
         _render,
         as_json=as_json,
     )
+
+
+def _place(artifact: Path | None, words: tuple[str, ...]) -> tuple[Path, tuple[str, ...]]:
+    """Return the artifact's directory and the launchers: `rra run DIRECTORY` names the first."""
+    if artifact is not None:
+        return artifact, words
+    from rra.artifact import layout
+
+    here = Path()
+    places = [word for word in words if (Path(word) / layout.MANIFEST).is_file()]
+    if not places or set(places) & set(_launchers(here)):
+        return here, words
+    if len(places) > 1:
+        message = f"one artifact at a time: {' and '.join(places)} are directories of artifacts"
+        raise click.UsageError(message)
+    return Path(places[0]), tuple(word for word in words if word != places[0])
+
+
+def _launchers(place: Path) -> tuple[str, ...]:
+    """Return the ids of an artifact's launchers; none where there is no artifact."""
+    from rra.artifact import load_artifact
+    from rra.errors import RraError
+
+    try:
+        return tuple(load_artifact(place).manifest.launchers)
+    except RraError:
+        return ()
+
+
+def _obtained(value: ObtainedValue) -> str:
+    return ", ".join(value.value) if isinstance(value.value, list) else number(value.value)
 
 
 def _render(result: RunSetResult) -> str:
@@ -97,7 +130,7 @@ def _render(result: RunSetResult) -> str:
                     (
                         value.outcome,
                         value.reported,
-                        f"error: {value.error}" if value.error else number(value.value),
+                        f"error: {value.error}" if value.error else _obtained(value),
                         value.place or "",
                     )
                     for value in result.values

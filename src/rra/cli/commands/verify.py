@@ -87,7 +87,7 @@ def command(
 def _render(result: VerifyResult) -> str:
     found = result.reproduction
     rows = [
-        (o.outcome, o.reported, number(o.mean), o.agreement, o.repeatability, o.label)
+        (o.outcome, o.reported, _obtained(o), o.agreement, o.repeatability, o.label)
         for o in found.outcomes
     ]
     header = ("outcome", "claimed", "obtained", "agrees", "repeats", "verdict")
@@ -104,6 +104,13 @@ def _render(result: VerifyResult) -> str:
     lines.append(f"kept in  {result.directory}")
     lines.append(next_step("rra audit, then rra report"))
     return "\n".join(lines)
+
+
+def _obtained(outcome: OutcomeReproduction) -> str:
+    """Return the mean of numbers; for categories and lists each value once."""
+    if outcome.mean is not None or not outcome.values:
+        return number(outcome.mean)
+    return "; ".join(dict.fromkeys(outcome.values))
 
 
 def _details(outcome: OutcomeReproduction) -> list[str]:

@@ -1,0 +1,156 @@
+"""What the verbs print for people, on tiny artifacts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from rra.artifact.tree import tree_id
+from rra.cli.commands import next as next_verb
+from tests.support.artifacts import DEVIATES, make_artifact, outcome
+from tests.support.needs import needs
+
+BIN = Path(sys.executable).with_name("rra")
+ORDER = ["b, c", "a", "d"]
+PRINTS_A_LIST = f"import json\nprint(json.dumps({{'accuracy': {ORDER!r}}}))\n"
+KINDS = {
+    "order": outcome(ORDER, type="list"),
+    "best": outcome("b, c", type="category", json="/accuracy/0"),
+}
+
+
+def call(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN, *words], cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def experiments(**outcomes: Any) -> dict[str, Any]:
+    return {"table": {"outcomes": outcomes}}
+
+
+def row(text: str, start: str) -> list[str]:
+    """The cells of the table's row that starts with a word."""
+    line = next(line for line in text.splitlines() if line.strip().startswith(start))
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+def test_a_list_goes_from_run_into_references_and_comes_back_from_verify(tmp_path: Path) -> None:
+    make_artifact(tmp_path / "a", {"main.py": PRINTS_A_LIST}, experiments=experiments(**KINDS))
+
+    said = call("run", "a", cwd=tmp_path)
+    document = json.loads(call("run", "--json", "-C", "a", cwd=tmp_path).stdout)
+
+    assert row(said.stdout, "table/order")[1:3] == ["b, c, a, d", "b, c, a, d"]
+    values = {value["outcome"]: value for value in document["result"]["values"]}
+    assert values["table/order"]["value"] == ORDER
+    assert values["table/order"]["reported"] == "b, c, a, d"
+    assert values["table/best"]["value"] == "b, c"
+
+    known = {name: {"scores": [{"value": v["value"]}] * 3} for name, v in values.items()}
+    (tmp_path / "references.yaml").write_text(json.dumps(known))
+    verified = call("verify", "a", "--references", "references.yaml", cwd=tmp_path)
+
+    wanted = ["pass", "pass"]
+    assert row(verified.stdout, "table/order")[2:5] == ["b, c, a, d", *wanted], verified.stdout
+    assert row(verified.stdout, "table/best")[2:5] == ["b, c", *wanted]
+
+
+def test_run_takes_a_directory_unless_a_launcher_has_its_name(tmp_path: Path) -> None:
+    for name in ("a", "a/main", "b"):
+        make_artifact(tmp_path / name, {"main.py": DEVIATES})
+
+    from_outside = call("run", "a", "main", "--json", cwd=tmp_path)
+    inside = call("run", ".", "--json", cwd=tmp_path / "a")
+    launcher = call("run", "main", "--json", cwd=tmp_path / "a")
+    two = call("run", "a", "b", cwd=tmp_path)
+
+    for done in (from_outside, inside, launcher):
+        assert done.returncode == 0, done.stderr
+        result = json.loads(done.stdout)["result"]
+        assert Path(result["artifact"]).resolve() == (tmp_path / "a").resolve()
+        assert [run["launcher"] for run in result["runs"]] == ["main"]
+    assert two.returncode == 2
+    assert "one artifact at a time: a and b are directories of artifacts" in two.stderr
+
+
+def test_next_does_not_ask_to_mend_what_the_artifact_documents(tmp_path: Path) -> None:
+    deviation = {"observed": "95.5", "explanation": "Four of 89 are classified otherwise."}
+    root = make_artifact(
+        tmp_path / "a",
+        {"main.py": DEVIATES, "LICENSE": "MIT\n", "guide/GUIDE.md": "# Guide\n\nRun it.\n"},
+        experiments=experiments(accuracy=outcome("98.9", deviation=deviation)),
+    ).root
+    assert call("lock", "--keep", cwd=root).returncode == 0
+    assert call("run", cwd=root).returncode == 0
+    verified = call("verify", "--json", cwd=root)
+    reproduction = json.loads(verified.stdout)["result"]["reproduction"]
+    assert reproduction["verdict"] == "deviates_as_documented", verified.stderr
+
+    said = call("next", cwd=root).stdout
+
+    assert said.startswith("level L2, by the verification "), said
+    assert "mend it" not in said
+    assert "the artifact documents why there is none: L2 is what it can reach, unless" in said
+    assert said.endswith("next: hand it on as it is: rra report, rra pack\n")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        (None, ""),
+        (0.0, "  (about 1 s)"),
+        (0.0667, "  (about 4 s)"),
+        (0.1, "  (about 0.1 min)"),
+        (12.3456, "  (about 12.3 min)"),
+    ],
+)
+def test_less_than_a_tenth_of_a_minute_is_said_in_seconds(minutes: float | None, said: str) -> None:
+    from rra.api._next import Step
+
+    assert next_verb._time(Step(what="x", command="y", minutes=minutes)) == said
+
+
+@needs("git")
+def test_repairs_are_listed_in_the_order_in_which_they_apply(tmp_path: Path) -> None:
+    upstream = tmp_path / "upstream"
+    upstream.mkdir()
+    (upstream / "main.py").write_text("one\n")
+    source = tree_id(upstream, [PurePosixPath("main.py")])
+    patches, before = {}, "one"
+    for number, after in (("0001-first", "two"), ("0002-second", "three")):
+        patches[f"guide/repairs/{number}.patch"] = (
+            "diff --git a/main.py b/main.py\n--- a/main.py\n+++ b/main.py\n"
+            f"@@ -1 +1 @@\n-{before}\n+{after}\n"
+        )
+        before = after
+    repairs = {
+        Path(name).stem: {
+            "title": Path(name).stem,
+            "symptom": "it stops",
+            "cause": "age",
+            "category": "api-compatibility",
+            "rationale": "the smallest change",
+            "effect_on_results": "none",
+            "patch": name,
+        }
+        for name in patches
+    }
+    make_artifact(
+        tmp_path / "a",
+        {"main.py": "three\n", "guide/repairs.yaml": json.dumps(repairs), **patches},
+        source={"swhid": source},
+    )
+
+    text = call("repair", "a", cwd=tmp_path)
+    document = json.loads(call("repair", "a", "--json", cwd=tmp_path).stdout)
+
+    assert text.returncode == 0, text.stdout + text.stderr
+    assert text.stdout.index("0001-first") < text.stdout.index("0002-second")
+    happened = [step["id"] for step in document["result"]["steps"]]
+    assert happened == ["0002-second", "0001-first"]
