@@ -107,15 +107,20 @@ def _run_without(here: Path, one: LeftOut, evidence: Path) -> tuple[str, str]:
 def _note_records(
     artifact: Path, before: dict[str, tuple[str, str]], after: dict[str, str]
 ) -> None:
-    """Write the digests of the runs without and with each repair into the repairs."""
+    """Write the digests of the runs without and with each repair into the repairs.
+
+    A repair that no run was made without needs the only launcher.
+    """
     path = artifact / "guide" / "repairs.yaml"
     text = re.sub(r"^  (before|after|verified): .*\n", "", path.read_text(), flags=re.MULTILINE)
     head, *blocks = re.split(r"(?m)^(?=[0-9]{4}-)", text)
     noted = [head]
     for block in blocks:
-        launcher, record = before[block[:4]]
-        lines = f"  before: {record}\n  after: {after[launcher]}\n  verified: true\n"
-        noted.append(f"{block}{lines}")
+        launcher, record = before.get(block[:4], ("", ""))
+        if not record:
+            (launcher,) = after
+        lines = f"  before: {record}\n" if record else ""
+        noted.append(f"{block}{lines}  after: {after[launcher]}\n  verified: true\n")
     path.write_text("".join(noted))
 
 
@@ -134,10 +139,8 @@ def _score(artifact: Path, result: dict[str, Any], value: dict[str, Any]) -> lis
     (record,) = (
         made["record"] for made in result["runs"] if made["launcher"] == outcome["launcher"]
     )
-    # `rra run` shows a list as one text, its items with blanks between them.
-    written = value["value"].split(" ") if outcome["type"] == "list" else value["value"]
     return [
-        f"    - value: {json.dumps(written)}\n",
+        f"    - value: {json.dumps(value['value'], ensure_ascii=False)}\n",
         f"      record: {record}\n",
         f"      environment: {outcome['environment']}\n",
         "      operator: the rra authors\n",
@@ -145,11 +148,9 @@ def _score(artifact: Path, result: dict[str, Any], value: dict[str, Any]) -> lis
 
 
 def _outcome(artifact: Path, name: str) -> dict[str, str]:
-    """Type, launcher and environment of an outcome, as the manifest says."""
+    """Launcher and environment of an outcome, as the manifest says."""
     from rra.artifact import load_artifact
 
     manifest = load_artifact(artifact).manifest
-    outcome = manifest.outcomes()[name]
-    launcher = outcome.selector.launcher
-    environment = manifest.launchers[launcher].environment
-    return {"type": outcome.type, "launcher": launcher, "environment": environment}
+    launcher = manifest.outcomes()[name].selector.launcher
+    return {"launcher": launcher, "environment": manifest.launchers[launcher].environment}
