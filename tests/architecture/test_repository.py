@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from rra import __version__
+from rra.cli.main import COMMANDS
 from tests.support.needs import NEEDS
 from tests.support.source import ROOT, tracked_files
 
@@ -46,6 +47,16 @@ def pins(name: str) -> dict[str, set[str]]:
 def plain_names(requirements: list[str]) -> set[str]:
     names = {re.split(r"[<>=!~;\[ ]", line)[0] for line in requirements}
     return {re.sub(r"[-_.]+", "-", name).lower() for name in names} - {"rra"}
+
+
+def test_the_readme_shows_every_verb_and_names_every_example() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    prose = re.sub(r"<!-- begin: .*?<!-- end -->", "", text, flags=re.DOTALL)
+    assert [verb for verb in COMMANDS if f"rra {verb}" not in prose] == []
+    shipped = {
+        path.parts[1] for path in tracked_files() if path.match("examples/*/artifact/rra.yaml")
+    }
+    assert set(re.findall(r"^  - `([a-z0-9-]+)/`: ", prose, re.MULTILINE)) == shipped
 
 
 def test_no_tracked_file_names_a_package_host_or_this_checkout() -> None:
