@@ -55,7 +55,7 @@ def test_json_keeps_literals_and_escapes_pointers(tmp_path: Path) -> None:
         "98.9": {"json": "/rows/0/acc"},
     }
     leaf, _ = located(index_outputs(tmp_path))["98.9"]
-    assert (leaf.percent, leaf.keys) == (True, ("rows", "0", "acc", "lda", "5"))
+    assert (leaf.unit, leaf.keys) == ("percent", ("rows", "acc", "lda", "5"))
 
 
 def test_keys_that_stand_twice_cannot_be_named(tmp_path: Path) -> None:

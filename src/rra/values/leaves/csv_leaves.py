@@ -41,11 +41,9 @@ def csv_leaves(text: str, file: str) -> FileLeaves:
                 continue
             own = tuple(label for label in labels if label != cell)
             keys = (header[column][:MAX_KEY], *own)
-            digits, value, percent = number
+            digits, value, unit = number
             at = (index, column)
-            leaves.append(
-                Leaf(value, digits, percent, line, keys, f"row {index}", header[column], at)
-            )
+            leaves.append(Leaf(value, digits, unit, line, keys, f"row {index}", header[column], at))
         if len(leaves) > MAX_LEAVES:
             break
     complete = len(leaves) <= MAX_LEAVES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import json
 from collections.abc import Iterator
 from json.decoder import JSONDecoder
@@ -38,7 +39,7 @@ def json_leaves(text: str, file: str) -> FileLeaves:
     Raises:
         SelectError: It is not JSON, or is nested too deeply.
     """
-    leaves = _bounded(_walk(_decode(text), (), None, ()))
+    leaves = _bounded(_walk(_decode(text), None, ()))
     return FileLeaves(file, "json", leaves[:MAX_LEAVES], len(leaves) <= MAX_LEAVES, _pointer)
 
 
@@ -75,48 +76,59 @@ def _decode(text: str) -> Any:
 
 def _of_line(document: Any, number: int) -> Iterator[Leaf]:
     siblings = _siblings(document, integers=True) if isinstance(document, dict) else ()
-    yield from _walk(document, (), number, siblings)
+    yield from _walk(document, number, siblings)
 
 
-def _walk(
-    document: Any, start: tuple[str, ...], line: int | None, labels: tuple[str, ...]
-) -> Iterator[Leaf]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Node:
+    """A value with the way to it: all steps, those that are keys, and texts beside it."""
+
+    value: Any
+    path: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def _walk(document: Any, line: int | None, labels: tuple[str, ...]) -> Iterator[Leaf]:
     """Yield leaves in the order of the document, without recursion."""
-    pending: list[tuple[tuple[str, ...], Any, tuple[str, ...]]] = [(start, document, labels)]
+    pending = [_Node(document, labels=labels)]
     while pending:
-        path, value, siblings = pending.pop()
-        if isinstance(value, dict):
-            own = (*siblings, *_siblings(value, integers=False))
-            inner = [((*path, key), item, own) for key, item in value.items()]
-            pending.extend(reversed(inner))
-        elif isinstance(value, list):
-            members = [
-                _siblings(item, integers=True) if isinstance(item, dict) else () for item in value
-            ]
+        node = pending.pop()
+        if isinstance(node.value, dict):
+            own = (*node.labels, *_siblings(node.value, integers=False))
             inner = [
-                ((*path, str(index)), item, (*siblings, *members[index]))
-                for index, item in enumerate(value)
+                _Node(item, (*node.path, key), (*node.keys, key), own)
+                for key, item in node.value.items()
             ]
             pending.extend(reversed(inner))
-        elif isinstance(value, str):
-            leaf = _leaf(path, value, siblings, line)
+        elif isinstance(node.value, list):
+            inner = [
+                _Node(item, (*node.path, str(index)), node.keys, (*node.labels, *_record(item)))
+                for index, item in enumerate(node.value)
+            ]
+            pending.extend(reversed(inner))
+        elif isinstance(node.value, str):
+            leaf = _leaf(node, line)
             if leaf is not None:
                 yield leaf
 
 
-def _leaf(
-    path: tuple[str, ...], value: str, siblings: tuple[str, ...], line: int | None
-) -> Leaf | None:
-    number = number_of(value)
+def _record(item: Any) -> tuple[str, ...]:
+    """Return the labels of one object in a list; whole numbers name it as well."""
+    return _siblings(item, integers=True) if isinstance(item, dict) else ()
+
+
+def _leaf(node: _Node, line: int | None) -> Leaf | None:
+    number = number_of(node.value)
     if number is None:
         return None
-    text, exact, percent = number
-    keys = tuple(key[:MAX_KEY] for key in path)
-    own = tuple(label for label in dict.fromkeys(siblings) if label != value)
-    group = f"{line or ''}{_written(path[:-1])}"
-    field = path[-1] if path else ""
-    at: tuple[int | str, ...] = (line or 0, *path)
-    return Leaf(exact, text, percent, line, (*keys, *own), group, field, at)
+    text, exact, unit = number
+    keys = tuple(key[:MAX_KEY] for key in node.keys)
+    own = tuple(label for label in dict.fromkeys(node.labels) if label != node.value)
+    group = f"{line or ''}{_written(node.path[:-1])}"
+    field = node.path[-1] if node.path else ""
+    at: tuple[int | str, ...] = (line or 0, *node.path)
+    return Leaf(exact, text, unit, line, (*keys, *own), group, field, at)
 
 
 def _siblings(members: dict[str, Any], *, integers: bool) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ class Leaf:
 
     Attributes:
         value: Its exact value.
-        text: The number as it stands in the file, without a sign of percent.
-        percent: Whether a sign of percent follows it.
+        text: The number as it stands in the file, without its unit.
+        unit: Unit that is written behind it, ``percent`` for a sign of percent.
         line: 1-based line, for files that have lines.
         keys: Texts that name it: keys on the way to it, cells of its row, words of its line.
         group: What it shares with the other numbers of its row or object.
@@ -59,7 +59,7 @@ class Leaf:
 
     value: Decimal
     text: str
-    percent: bool
+    unit: str | None
     line: int | None
     keys: tuple[str, ...]
     group: str
@@ -87,11 +87,11 @@ class FileLeaves:
     locate: Callable[[Leaf], Locator | None]
 
 
-def number_of(text: str) -> tuple[str, Decimal, bool] | None:
+def number_of(text: str) -> tuple[str, Decimal, str | None] | None:
     """Read a text that is a finite number, with or without a sign of percent, as selectors do.
 
     Returns:
-        The number's text, its value, and whether a sign of percent followed; None for any other
+        The number's text, its value, and ``percent`` if that sign followed; None for any other
         text.
     """
     stripped = text.strip()
@@ -102,4 +102,5 @@ def number_of(text: str) -> tuple[str, Decimal, bool] | None:
         value = parse_value(digits)
     except SelectError:
         return None
-    return (digits, value, digits != stripped) if value.is_finite() else None
+    unit = "percent" if digits != stripped else None
+    return (digits, value, unit) if value.is_finite() else None

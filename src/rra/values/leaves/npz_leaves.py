@@ -94,7 +94,7 @@ def _leaf(
 ) -> Leaf:
     row = ", ".join(map(str, index[:-1]))
     field = str(index[-1]) if index else key
-    return Leaf(value, text, False, None, keys, f"{key}[{row}]", field, (key, *index))  # noqa: FBT003 - arrays hold no signs
+    return Leaf(value, text, None, None, keys, f"{key}[{row}]", field, (key, *index))
 
 
 def _locate(leaf: Leaf) -> Locator:

@@ -32,6 +32,7 @@ _PIECES = re.compile(
 )
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_UNIT = re.compile(r"\s?(%|‰|[A-Za-zµμ]{1,12})(?!\w)")
 _GAP = re.compile(r"\s{2,}|\t|\s*\|\s*")
 _LOOK_BACK = 60
 
@@ -91,13 +92,13 @@ def _leaf(line: _Line, position: int, index: int, header: tuple[str, ...]) -> Le
     token = line.tokens[index]
     own = line.text[line.tokens[index - 1].end if index else 0 : token.start]
     behind = line.text[token.end :]
-    percent = bool(re.match(r"\s?%", behind))
+    unit = _unit(behind)
     column = header[index - len(line.tokens)] if header else ""
     name = " ".join(own.split()) or column
     keys = tuple(key for key in dict.fromkeys(_keys(line, index, own, behind, column)) if key)
     at = (position, index)
     field = f"{index} {name}"
-    return Leaf(token.value, token.text, percent, line.number, keys, f"line {position}", field, at)
+    return Leaf(token.value, token.text, unit, line.number, keys, f"line {position}", field, at)
 
 
 def _keys(line: _Line, index: int, own: str, behind: str, column: str) -> Iterator[str]:
@@ -119,6 +120,14 @@ def _keys(line: _Line, index: int, own: str, behind: str, column: str) -> Iterat
         following = line.tokens[index + 1].start if index + 1 < len(line.tokens) else None
         after = behind if following is None else line.text[line.tokens[index].end : following]
         yield after.strip()[:MAX_KEY]
+
+
+def _unit(behind: str) -> str | None:
+    """Return the unit right behind a number."""
+    found = _UNIT.match(behind)
+    if found is None or not known_unit(found[1]):
+        return None
+    return "percent" if found[1] == "%" else found[1]
 
 
 def _has_letter(text: str) -> bool:
