@@ -7,14 +7,17 @@ soon as something is not as it says.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -228,8 +231,8 @@ def draft(demo: Demo, code: Path) -> Path:
     return artifact
 
 
-def judge(demo: Demo, artifact: Path) -> None:
-    """Lock, run, check, re-run as a stranger, audit and report."""
+def judge(demo: Demo, artifact: Path) -> str:
+    """Lock, run, check, re-run as a stranger, audit and report; return the nonce."""
     demo.title("4. Lock, run, guide, lint")
     demo.call("rra", "lock", cwd=artifact)
     demo.call("rra", "run", cwd=artifact, lines=12)
@@ -253,11 +256,78 @@ def judge(demo: Demo, artifact: Path) -> None:
     demo.call("rra", "report", "--output", report, cwd=artifact, lines=2)
     nonce = reproduction["plan"]["nonce"]
     check(that=nonce in report.read_text("utf-8"), otherwise="the report lacks this run's nonce")
+    return nonce
+
+
+def travel(demo: Demo, artifact: Path) -> None:
+    """Pack the artifact, send it away, fetch it by its reference and verify what came."""
+    demo.title("7. The artifact travels: pack, push, pull, verify what was pulled")
+    packed = demo.ask("rra", "pack", artifact, "oci-layout:bundles:1.0.0", cwd=demo.place)
+    print(f"    {packed['digest']}")
+    with registry(demo.place / "registry") as host:
+        if host:
+            away = f"{host}/wine-discriminant:1.0.0"
+            demo.call("rra", "push", "oci-layout:bundles:1.0.0", away, cwd=demo.place, lines=2)
+        else:
+            print("    docker-registry is not installed: a single file stands in for a registry")
+            away = "oci-archive:wine.oci.tar:1.0.0"
+            demo.call("rra", "copy", "oci-layout:bundles:1.0.0", away, cwd=demo.place, lines=2)
+        fetch = ("rra", "pull", away, "pulled") if host else ("rra", "unpack", away, "pulled")
+        fetched = demo.ask(*fetch, cwd=demo.place)
+    check(that=fetched["digest"] == packed["digest"], otherwise="another bundle came back")
+    again = demo.ask(
+        *("rra", "verify", "pulled", "--references", "references.yaml", "--accept-documented"),
+        cwd=demo.place,
+    )
+    obtained = {o["outcome"]: o["label"] for o in again["reproduction"]["outcomes"]}
+    check(that=obtained == EXPECTED, otherwise=f"the pulled copy gives {obtained}")
+    print(f"    the pulled copy gives the same: {', '.join(obtained.values())}")
+
+
+@contextlib.contextmanager
+def registry(folder: Path) -> Iterator[str]:
+    """Run docker-registry on loopback while the block runs; yield nothing where it is missing."""
+    program = shutil.which("docker-registry")
+    if program is None:
+        yield ""
+        return
+    folder.mkdir()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{probe.getsockname()[1]}"
+    config = folder / "config.yml"
+    config.write_text(
+        f"version: 0.1\nlog: {{level: error}}\nhttp: {{addr: '{host}'}}\n"
+        f"storage: {{filesystem: {{rootdirectory: {folder}/storage}}}}\n"
+    )
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen([program, "serve", config], **quiet)
+    try:
+        deadline = time.monotonic() + 20
+        while not answers(host):
+            check(that=time.monotonic() < deadline, otherwise="docker-registry does not start")
+            time.sleep(0.05)
+        yield host
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def answers(host: str) -> bool:
+    """Tell whether somebody listens at a host and port."""
+    name, _, port = host.partition(":")
+    with contextlib.suppress(OSError), socket.create_connection((name, int(port)), timeout=1):
+        return True
+    return False
+
+
+def summary(demo: Demo, nonce: str) -> None:
+    """Print the verdict of each outcome, the nonce and the report."""
     demo.title("Done")
-    for name, verdict in obtained.items():
+    for name, verdict in EXPECTED.items():
         print(f"{name:12} {verdict}")
     print(f"{'nonce':12} {nonce}")
-    print(f"{'report':12} {report}")
+    print(f"{'report':12} {demo.place / 'report.html'}")
 
 
 def main() -> None:
@@ -268,7 +338,9 @@ def main() -> None:
     code = messy(demo)
     repair(demo, code)
     artifact = draft(demo, code)
-    judge(demo, artifact)
+    nonce = judge(demo, artifact)
+    travel(demo, artifact)
+    summary(demo, nonce)
 
 
 if __name__ == "__main__":
