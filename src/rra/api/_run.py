@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.errors import Problem, SelectError
+from rra.model import Outcome
 
 if TYPE_CHECKING:
     from rra.values.selectors import Value
@@ -195,23 +197,16 @@ def _split_parameters(
 
 def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[ObtainedValue]:
     """Select every outcome of the launchers that ran."""
-    from rra.values import select_outcome
-
     found = []
     for name, outcome in artifact.manifest.outcomes().items():
         launcher, reported = outcome.selector.launcher, outcome.reported
         if launcher not in order:
             continue
-        value: str | list[str] | None = None
-        place = error = None
-        if launcher in failed:
-            error = f"{launcher} did not succeed"
-        else:
-            try:
-                selected = select_outcome([artifact.root / layout.OUTPUTS_DIR / launcher], outcome)
-                value, place = _plain(selected.value), selected.parts[0].place
-            except SelectError as fault:
-                error = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
+        value, place, error = (
+            (None, None, f"{launcher} did not succeed")
+            if launcher in failed
+            else _selected(artifact.root / layout.OUTPUTS_DIR / launcher, outcome)
+        )
         found.append(
             ObtainedValue(
                 outcome=name,
@@ -223,6 +218,23 @@ def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[
             )
         )
     return found
+
+
+def _selected(
+    outputs: Path, outcome: Outcome
+) -> tuple[str | list[str] | None, str | None, str | None]:
+    """Return value, place and error of an outcome; a value that is no number is an error too."""
+    from rra.values import select_outcome
+
+    try:
+        selected = select_outcome([outputs], outcome)
+    except SelectError as fault:
+        return None, None, f"{fault.message} ({fault.hint})" if fault.hint else fault.message
+    place = f"{selected.parts[0].file}, {selected.parts[0].place}"
+    value = selected.value
+    if isinstance(value, Decimal) and not value.is_finite():
+        return str(value), place, f"{place} is {value}, which is not a number"
+    return _plain(value), place, None
 
 
 def _plain(value: Value) -> str | list[str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rra import api
-from rra.cli.main import COMMANDS
 from rra.errors import UsageError
 from tests.support.artifacts import make_artifact, outcome
+from tests.support.verbs import verbs
 
 COMPUTE = """\
 import json
@@ -21,6 +21,8 @@ print(json.dumps({"accuracy": 100 * sum(right) / len(right)}))
 """
 # 178 of 180 is 98.888… percent, which rounds to 98.9.
 
+FUNCTIONS = sorted(name.replace(" ", "_") for name in verbs())
+
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
@@ -28,8 +30,8 @@ def tiny(tmp_path: Path) -> Path:
 
 
 def test_there_is_a_function_for_each_verb() -> None:
-    assert sorted(api.__all__) == sorted(COMMANDS)
-    for verb in COMMANDS:
+    assert sorted(api.__all__) == FUNCTIONS
+    for verb in FUNCTIONS:
         function = getattr(api, verb)
         assert function.__module__ == f"rra.api._{verb}"
         assert "progress" in inspect.signature(function).parameters
@@ -38,7 +40,7 @@ def test_there_is_a_function_for_each_verb() -> None:
 
 def test_the_api_loads_no_verb_before_it_is_asked_for() -> None:
     module = importlib.import_module("rra.api")
-    assert dir(module) == sorted(COMMANDS)
+    assert dir(module) == FUNCTIONS
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         module.nothing_of_the_kind  # noqa: B018 - looking it up is the test
 
@@ -66,6 +68,14 @@ def test_run_of_a_failing_launcher_is_no_and_says_why(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "no data here" in result.runs[0].message
     assert result.values[0].error == "main did not succeed"
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity"])
+def test_run_of_a_launcher_that_writes_no_number_is_no(tmp_path: Path, text: str) -> None:
+    root = make_artifact(tmp_path, {"main.py": f"print('{{\"accuracy\": {text}}}')\n"}).root
+    result = api.run(root, sandbox="none")
+    assert result.exit_code == 1
+    assert result.values[0].error == f"metrics.json, /accuracy is {text}, which is not a number"
 
 
 def test_what_needs_a_failed_launcher_does_not_run(tmp_path: Path) -> None:
