@@ -27,6 +27,7 @@ from rra.audit.trace import Found, build_trace, find_value
 from rra.audit.verdicts import worst
 from rra.audit.wanted import Wanted
 from rra.bundle.identity import core_digest
+from rra.bundle.lock_state import lock_notes
 from rra.environment import MaterialisedEnvironment, materialise
 from rra.errors import RraError, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
@@ -107,7 +108,7 @@ class _Audit:
         self._outcomes = {name: manifest.outcomes()[name] for name in self._names}
         self._store = EvidenceStore(options.evidence or artifact.root / layout.EVIDENCE_DIR)
         self._core = core_digest(artifact)
-        self._notes: list[str] = []
+        self._notes: list[str] = lock_notes(artifact, self._core)
         self._sandbox: Sandbox | None = None
 
     def run(self) -> AuditResult:

@@ -12,6 +12,8 @@ from rra.audit.groups import Group
 from rra.audit.hardcoding import probe
 from rra.audit.inquiry import Budget, Progress
 from rra.audit.rerun import Ground, probe_runner
+from rra.audit.text_probe import probe_texts
+from rra.audit.text_question import TextQuestion
 from rra.audit.wanted import Wanted
 from rra.errors import SelectError
 from rra.model import Outcome
@@ -43,17 +45,27 @@ def find_copies(
     """
     findings: dict[str, list[Finding]] = {}
     questions: list[Question] = []
+    texts: list[TextQuestion] = []
     for name, obtained in values.items():
         question = _question(ground.place, name, outcomes[name], obtained)
-        if question is None:
-            findings[name] = [_not_assessed(outcomes[name])]
-        else:
+        text = _text_question(ground.place, name, outcomes[name], obtained)
+        if question is not None:
             questions.append(question)
+        elif text is not None:
+            texts.append(text)
+        else:
+            findings[name] = [_not_assessed(outcomes[name])]
     if questions:
         asked = {question.outcome: outcomes[question.outcome] for question in questions}
         runner = probe_runner(group, asked, ground)
         findings |= probe(
             ground.place, group.launcher, questions, runner, budget=budget, progress=progress
+        )
+    if texts:
+        asked = {text.outcome: outcomes[text.outcome] for text in texts}
+        runner = probe_runner(group, asked, ground)
+        findings |= probe_texts(
+            ground.place, group.launcher, texts, runner, budget=budget, progress=progress
         )
     return findings
 
@@ -74,8 +86,35 @@ def _question(
     return Question(Wanted(name, reported, numbers[0], excluded), spread)
 
 
-def _not_assessed(outcome: Outcome) -> Finding:
-    message = f"whether a {outcome.type} is copied was not looked at: the probe changes numbers"
+def _text_question(
+    place: Artifact, name: str, outcome: Outcome, obtained: Sequence[Value]
+) -> TextQuestion | None:
     if outcome.type == "number":
-        message = "whether the value is copied was not looked at: there is no finite number"
+        return None
+    values = [value if isinstance(value, tuple) else (str(value),) for value in obtained]
+    reported = outcome.reported
+    if isinstance(reported, str):
+        reported = reported.split(",") if outcome.type == "list" else [reported]
+    if not all(item.strip() for item in (*reported, *values[0])) or not values[0]:
+        return None
+    known = place.manifest.outcomes().values()
+    others = {
+        one.reported: None
+        for one in known
+        if one.type == "category" and isinstance(one.reported, str)
+    }
+    declared = tuple(item.path for item in place.manifest.data.values())
+    return TextQuestion(
+        name,
+        tuple(item.strip() for item in reported),
+        tuple(values),
+        unordered=outcome.type == "list" and outcome.order == "set",
+        excluded=declared if outcome.scope == "aggregated" else (),
+        others=tuple(others),
+    )
+
+
+def _not_assessed(outcome: Outcome) -> Finding:
+    what = "finite number" if outcome.type == "number" else "text"
+    message = f"whether the value is copied was not looked at: there is no {what}"
     return Finding(code="NOT_ASSESSED", status="uncertain", material=False, message=message)

@@ -29,6 +29,7 @@ from rra.audit.decoy_plan import Question, choose, common
 from rra.audit.decoys import Direction
 from rra.audit.documents import Finding, Status, Trial
 from rra.audit.inquiry import Budget, Inquiry, Kind, Progress, Reading, Runner, Tried
+from rra.audit.phrases import listed
 from rra.audit.suspects import Search, Suspect, search_place
 from rra.values.numbers import CONTEXT
 
@@ -266,7 +267,7 @@ class _Probe:
         if len({suspect.path for suspect in copies}) > 1 or len(copies) == 1:
             state.close("hardcoded", _copied(state, copies), places)
         else:
-            message = f"follows {_listed(places)} only when all of them change together"
+            message = f"follows {listed(places)} only when all of them change together"
             state.close("uncertain", message, places)
 
     def _conclude(self, state: _State) -> None:
@@ -275,7 +276,7 @@ class _Probe:
         if left and self._everyday.issuperset(left):
             places = [suspect.place for suspect in left]
             message = (
-                f"numbers as common as {left[0].spot.text} stand in {_listed(places)}, and the "
+                f"numbers as common as {left[0].spot.text} stand in {listed(places)}, and the "
                 f"run does not succeed when they change: whether this value is one of them "
                 f"cannot be told"
             )
@@ -284,13 +285,13 @@ class _Probe:
             places = [s.place for s in state.suspects]
             message = (
                 f"not settled within {len(self._inquiry.trials)} runs; "
-                f"the value also stands in {_listed(places)}"
+                f"the value also stands in {listed(places)}"
             )
             state.close("uncertain", message, places)
             state.unsettled = True
         elif broken:
             places = [suspect.place for suspect in broken]
-            message = f"the run does not succeed when {_listed(places)} changes"
+            message = f"the run does not succeed when {listed(places)} changes"
             state.close("uncertain", message, places)
         else:
             state.close("cleared", _cleared(state))
@@ -335,7 +336,7 @@ def _copied(state: _State, suspects: Sequence[Suspect]) -> str:
         obtained = trial.obtained.get(state.question.outcome)
         if decoys and obtained is not None:
             steps.append(f"{decoys[0]} there gave {obtained}")
-    places = _listed([suspect.place for suspect in suspects])
+    places = listed([suspect.place for suspect in suspects])
     return f"copied from {places}, which holds {', '.join(originals)}: {'; '.join(steps[-3:])}"
 
 
@@ -351,13 +352,7 @@ def _cleared(state: _State) -> str:
     name, before = state.question.outcome, str(state.question.wanted.obtained)
     moved = any(trial.obtained.get(name) != before for trial in state.trials)
     result = "follows none of them" if moved else "did not change with them"
-    return f"{_listed(places)} hold{'s' if len(places) == 1 else ''} it too; the result {result}"
-
-
-def _listed(places: Sequence[str], limit: int = 5) -> str:
-    distinct = list(dict.fromkeys(places))
-    more = f" and {len(distinct) - limit} more places" if len(distinct) > limit else ""
-    return ", ".join(distinct[:limit]) + more
+    return f"{listed(places)} hold{'s' if len(places) == 1 else ''} it too; the result {result}"
 
 
 def _findings(state: _State) -> list[Finding]:
@@ -392,13 +387,13 @@ def _unsearched(
             trials = [tried.trial] if tried.trial.number else []
         if not open_files or state.status == "hardcoded":
             return []
-        listed = _listed([names[path] for path in open_files])
+        files = listed([names[path] for path in open_files])
         return [
             Finding(
                 code=CODES["uncertain"],
                 status="uncertain",
                 material=False,
-                message=f"the value could not be looked for in {listed}",
+                message=f"the value could not be looked for in {files}",
                 places=[str(path) for path in open_files],
                 trials=trials,
             )

@@ -16,6 +16,7 @@ from rra.audit.perturb import files_changed, perturbed
 from rra.audit.suspects import Suspect
 from rra.errors import RraError
 from rra.values.numbers import CONTEXT
+from rra.values.selectors import Value
 
 Progress = Callable[[str], None]
 MAX_SHOWN = 50
@@ -30,7 +31,7 @@ class Answer:
         failed: Why the run gave nothing at all; empty when it succeeded.
     """
 
-    values: Mapping[str, Decimal | None]
+    values: Mapping[str, Value | None]
     failed: str = ""
 
 
@@ -43,7 +44,7 @@ class Budget:
     """What a probe may use.
 
     Attributes:
-        runs: Most runs for one launcher.
+        runs: Most runs for one launcher; numbers and texts are counted apart.
         seconds: After this time only runs that are needed to confirm a suspicion are made.
     """
 
@@ -99,6 +100,7 @@ class Inquiry:
         *,
         budget: Budget,
         progress: Progress | None = None,
+        texts: Sequence[str] = (),
     ) -> None:
         """Prepare; nothing runs yet.
 
@@ -109,10 +111,12 @@ class Inquiry:
             runner: Runs it on a place.
             budget: Bounds.
             progress: Told what is tried.
+            texts: Ids of outcomes that are no numbers, for `try_contents`.
         """
         self._place = place
         self._launcher = launcher
         self.questions = tuple(questions)
+        self._names = (*(question.outcome for question in questions), *texts)
         self._runner = runner
         self._budget = budget
         self._progress = progress
@@ -151,6 +155,29 @@ class Inquiry:
         trial = self._keep(answer, [], sorted(str(path) for path in paths))
         return Tried(trial, {q.outcome: read(q, answer, {}) for q in self.questions})
 
+    def try_contents(
+        self,
+        contents: Mapping[PurePosixPath, bytes | None],
+        replaced: list[Replacement],
+        *,
+        needed: bool = False,
+    ) -> tuple[Trial, Answer] | None:
+        """Run with files changed by the caller; None when the budget has ended.
+
+        Args:
+            contents: New content of files; None takes one away.
+            replaced: What was replaced, for the record.
+            needed: The run confirms a suspicion, so time does not count against it.
+        """
+        if not self._allowed(needed=needed):
+            return None
+        removed = sorted(str(path) for path, content in contents.items() if content is None)
+        what = f"with {_count(len(replaced), 'text')} replaced"
+        if removed:
+            what = f"without {_count(len(removed), 'file')}"
+        answer = self._run(contents, what)
+        return self._keep(answer, replaced, removed), answer
+
     def _allowed(self, *, needed: bool) -> bool:
         in_time = needed or clock.monotonic() - self._started < self._budget.seconds
         allowed = len(self.trials) < self._budget.runs and (in_time or not self.trials)
@@ -171,10 +198,7 @@ class Inquiry:
             return Answer({}, error.message)
 
     def _keep(self, answer: Answer, replaced: list[Replacement], removed: list[str]) -> Trial:
-        obtained = {
-            question.outcome: _text(answer.values.get(question.outcome))
-            for question in self.questions
-        }
+        obtained = {name: _text(answer.values.get(name)) for name in self._names}
         trial = Trial(
             number=len(self.trials) + 1,
             launcher=self._launcher,
@@ -195,7 +219,7 @@ def read(question: Question, answer: Answer, changes: Assignment) -> Reading:
     moved by exactly as much as the number in that place (a constant or noise on top of it).
     """
     value = answer.values.get(question.outcome)
-    if value is None:
+    if not isinstance(value, Decimal):
         return Reading(Kind.FAILED)
     before, tolerance = question.wanted.obtained, question.tolerance
     if value == before or (question.spread and abs(value - before) <= question.spread):
@@ -215,7 +239,9 @@ def read(question: Question, answer: Answer, changes: Assignment) -> Reading:
     return Reading(Kind.FOLLOWS if followed else Kind.MOVED, tuple(followed), value)
 
 
-def _text(value: Decimal | None) -> str | None:
+def _text(value: Value | None) -> str | None:
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return None if value is None else str(value)
 
 

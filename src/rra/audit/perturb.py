@@ -27,7 +27,14 @@ def perturbed(root: Path, changes: Mapping[Suspect, bytes]) -> dict[PurePosixPat
         spot = suspect.spot
         change = (suspect.members, spot.start, spot.end, content)
         by_file.setdefault(suspect.path, []).append(change)
-    return {path: _rewrite((root / path).read_bytes(), by_file[path]) for path in by_file}
+    return rewritten(root, by_file)
+
+
+def rewritten(
+    root: Path, changes: Mapping[PurePosixPath, list[Change]]
+) -> dict[PurePosixPath, bytes]:
+    """Return the new content of every file, by its changes; changes of a file do not overlap."""
+    return {path: _rewrite((root / path).read_bytes(), changes[path]) for path in changes}
 
 
 def _rewrite(data: bytes, changes: list[Change]) -> bytes:

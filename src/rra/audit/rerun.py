@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 
 from rra._base.files import remove_tree
@@ -19,7 +18,7 @@ from rra.evidence import EvidenceStore
 from rra.launch import RunRequest, RunResult, order_launchers, run_launcher
 from rra.model import Outcome
 from rra.sandbox import Sandbox
-from rra.values.selectors import OutcomeValue, select_outcome
+from rra.values.selectors import OutcomeValue, Value, select_outcome
 
 
 @dataclasses.dataclass(frozen=True)
@@ -246,7 +245,7 @@ def probe_runner(group: Group, outcomes: Mapping[str, Outcome], ground: Ground) 
             chains = reruns.report(group, 0)
             if not chains[-1].ok:
                 return Answer({}, chains[-1].message)
-            return Answer({name: _number(chains, outcome) for name, outcome in outcomes.items()})
+            return Answer({name: _value(chains, outcome) for name, outcome in outcomes.items()})
         finally:
             if root.exists():
                 remove_tree(root)
@@ -254,9 +253,8 @@ def probe_runner(group: Group, outcomes: Mapping[str, Outcome], ground: Ground) 
     return run
 
 
-def _number(chains: Sequence[Chain], outcome: Outcome) -> Decimal | None:
+def _value(chains: Sequence[Chain], outcome: Outcome) -> Value | None:
     try:
-        value = read_value(chains, outcome).value
+        return read_value(chains, outcome).value
     except RraError:
         return None
-    return value if isinstance(value, Decimal) else None

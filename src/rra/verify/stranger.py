@@ -18,6 +18,7 @@ from rra.audit.copies import find_copies
 from rra.audit.groups import Group
 from rra.audit.rerun import Chain, Ground, Reruns, Surroundings
 from rra.bundle.identity import core_digest
+from rra.bundle.lock_state import lock_notes
 from rra.environment import MaterialisedEnvironment, materialise, platform_facts
 from rra.errors import RraError, StorageError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
@@ -338,6 +339,7 @@ class _Verification:
             accepted_documented=self._options.accept_documented,
             notes=[
                 *self._artifact.notes,
+                *lock_notes(self._artifact, self._core),
                 *(f"not isolated: {gap}" for gap in self._sandbox.gaps),
             ],
         )

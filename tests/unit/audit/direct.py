@@ -75,7 +75,7 @@ def ask(place: Artifact, *, excluded: tuple[str, ...] = ()) -> tuple[dict[str, l
     questions = []
     for name, outcome in place.manifest.outcomes().items():
         value = first.values[name]
-        assert value is not None
+        assert isinstance(value, Decimal)
         assert isinstance(outcome.reported, str)
         reported = ReportedNumber.parse(outcome.reported)
         questions.append(Question(Wanted(name, reported, value, excluded)))
