@@ -261,6 +261,19 @@ class Context:
     # ------------------------------------------------------------- trees and evidence
 
     @functools.cached_property
+    def lock_changes(self) -> list[str]:
+        """What differs between ``rra.lock`` and the files; nothing when there is no usable lock.
+
+        A file without a place in an archive leaves nothing to compare; other rules name it.
+        """
+        from rra.bundle.lock_state import changes_since_lock
+
+        try:
+            return changes_since_lock(self.artifact)
+        except FormatError:
+            return []
+
+    @functools.cached_property
     def equality(self) -> EqualityResult:
         """Whether upstream and the repairs give the code.
 
