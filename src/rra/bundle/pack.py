@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import rfc8785
@@ -35,7 +35,7 @@ from rra.bundle.limits import unpacked_limit
 from rra.bundle.reference import tag_of_version
 from rra.bundle.store import BundleWriter, Descriptor
 from rra.errors import CorruptError, FormatError, Problem, UsageError
-from rra.model import ElementLock
+from rra.model import ElementLock, Lock
 
 MAX_MANIFEST = 1 << 20
 """Largest manifest that is made; registries refuse larger ones sooner or later."""
@@ -106,9 +106,12 @@ def pack_bundle(
                 progress(f"packing {layer.title} ({len(layer.files)} files)")
             made.append(_make_layer(artifact, layer, store))
         records = [record for _, record in made]
-        core = core_digest(artifact, core_locks(artifact, _archives(plan, records)))
+        elements = core_locks(artifact, _archives(plan, records))
+        core = core_digest(artifact, elements)
         if core != lock.core:
-            message = f"rra.lock names core {lock.core}; the files as they are now give {core}"
+            message = (
+                f"rra.lock is not that of the files as they are now: {_changed(lock, elements)}"
+            )
             raise CorruptError(message, hint="run: rra lock --keep, look at it, and pack again")
         config = BundleConfig(
             rra=artifact.manifest.rra,
@@ -209,6 +212,16 @@ def _archives(
     for layer, record in zip(plan, records, strict=True):
         if not layer.raw:
             yield layer.files, archive_lock(record)
+
+
+def _changed(lock: Lock, elements: Mapping[str, ElementLock]) -> str:
+    """Say which elements changed since an artifact was locked."""
+    changed = [
+        f"{name} has changed ({now.files} files; locked with {then.files})"
+        for name, now in elements.items()
+        if (then := lock.elements.get(name)) is not None and then.diff_id != now.diff_id
+    ]
+    return ", ".join(changed) or "what rra.yaml defines has changed"
 
 
 def _large(titles: tuple[str, ...], layers: list[Descriptor]) -> Iterator[Problem]:

@@ -99,9 +99,17 @@ def test_an_artifact_without_lock_is_not_packed(tmp_path: Path) -> None:
 def test_a_lock_of_other_files_is_noticed(tmp_path: Path) -> None:
     artifact = locked_artifact(tmp_path / "a")
     (tmp_path / "a" / "code" / "main.py").write_text("print(2)\n")
-    with pytest.raises(CorruptError, match="the files as they are now give"):
+    with pytest.raises(CorruptError, match=r"code has changed \(1 files; locked with 1\)"):
         pack(artifact, tmp_path / "b")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
+
+
+def test_a_lock_of_other_definitions_is_noticed(tmp_path: Path) -> None:
+    root = locked_artifact(tmp_path / "a").root
+    text = (root / "rra.yaml").read_text()
+    (root / "rra.yaml").write_text(text.replace("98.9", "99.9"))
+    with pytest.raises(CorruptError, match=r"what rra\.yaml defines has changed"):
+        pack(load_artifact(root), tmp_path / "b")
 
 
 def test_b15_a_file_that_vanishes_while_packing_leaves_nothing(
