@@ -24,16 +24,19 @@ def find_python(minor: str) -> Path | None:
     candidates += [Path("/usr/bin") / f"python{minor}", Path("/usr/local/bin") / f"python{minor}"]
     candidates += sorted(pyenv.glob(f"versions/{minor}.*/bin/python{minor}"))
     candidates += sorted(uv.glob(f"cpython-{minor}.*/bin/python{minor}"))
-    return next((path for path in candidates if _version(path) == minor), None)
+    found_pythons = (_look(path) for path in candidates)
+    return next((path for version, path in found_pythons if version == minor and path), None)
 
 
-def _version(path: Path) -> str:
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+def _look(path: Path) -> tuple[str, Path | None]:
+    """Return version and place of the Python that a program is, or starts."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
     try:
         done = subprocess.run([path, "-c", code], capture_output=True, text=True, check=False)
     except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+        return "", None
+    lines = done.stdout.splitlines()
+    return (lines[0], Path(lines[1])) if done.returncode == 0 and len(lines) == 2 else ("", None)
 
 
 def environment_with(python: Path, place: Path) -> Path:
