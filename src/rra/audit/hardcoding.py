@@ -68,6 +68,8 @@ class _State:
     unsettled: bool = False
     idle: set[Suspect] = dataclasses.field(default_factory=set)
     """Places whose change, in a run that succeeded, left the outcome as it was."""
+    unmoved: set[Suspect] = dataclasses.field(default_factory=set)
+    """Places that were changed all at once without any effect on the outcome."""
 
     def close(self, status: ProbeStatus, message: str, places: Iterable[str] = ()) -> None:
         self.status, self.message, self.places = status, message, tuple(places)
@@ -128,13 +130,16 @@ class _Probe:
         for state in self._states:
             if not state.suspects:
                 state.close("cleared", "no number in the artifact matches this value")
-        tried = self._all(self._suspects, Direction.DOWN)
+        changed: Sequence[Suspect] = self._suspects
+        tried = self._all(changed, Direction.DOWN)
         if tried is not None and tried.failed:
             self._broken = self._isolate(self._suspects)
-            tried = self._all(self._usable(), Direction.DOWN) if self._usable() else None
-        self._judge(tried, Direction.DOWN)
+            changed = self._usable()
+            tried = self._all(changed, Direction.DOWN) if changed else None
+        self._judge(tried, changed, Direction.DOWN)
         if any(state.open for state in self._states) and self._usable():
-            self._judge(self._all(self._usable(), Direction.UP), Direction.UP)
+            changed = self._usable()
+            self._judge(self._all(changed, Direction.UP), changed, Direction.UP)
         for state in self._open():
             self._try_common(state)
         for state in self._open():
@@ -153,14 +158,16 @@ class _Probe:
         decoys = choose(suspects, self._inquiry.questions, towards)
         return self._inquiry.try_numbers(decoys) if decoys else None
 
-    def _judge(self, tried: Tried | None, towards: Direction) -> None:
+    def _judge(self, tried: Tried | None, changed: Sequence[Suspect], towards: Direction) -> None:
         """Confirm what followed, close what stayed the same."""
         if tried is None:
             return
         self._confirm_followed(tried, towards)
         for state in self._open():
-            same = tried.of(state.question).kind is Kind.SAME
-            if same and not self._relevant_broken(state):
+            if tried.of(state.question).kind is not Kind.SAME:
+                continue
+            state.unmoved.update(changed)
+            if not self._relevant_broken(state):
                 state.close("cleared", _cleared(state))
 
     def _confirm_followed(self, tried: Tried, towards: Direction) -> None:
@@ -245,9 +252,14 @@ class _Probe:
         return [s for s in self._broken if state.question.outcome in s.scales]
 
     def _try_common(self, state: _State) -> None:
-        """Give all copies of a number the same decoy, both ways."""
+        """Give all copies of a number the same decoy, both ways.
+
+        Copies that were changed together before, without effect, are no source.
+        """
         for copies in _copies(state):
             if len(copies) < 2 and not self._relevant_broken(state):
+                continue
+            if state.unmoved.issuperset(copies):
                 continue
             readings = []
             for towards in (Direction.DOWN, Direction.FAR):

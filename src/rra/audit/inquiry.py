@@ -121,11 +121,12 @@ class Inquiry:
         self._budget = budget
         self._progress = progress
         self._started = clock.monotonic()
+        self._known: dict[frozenset[tuple[Suspect, bytes]], Tried] = {}
         self.trials: list[Trial] = []
         self.exhausted = False
 
     def try_numbers(self, changes: Assignment, *, needed: bool = False) -> Tried:
-        """Run with some numbers replaced.
+        """Run with some numbers replaced; what was tried before is not tried again.
 
         Args:
             changes: A decoy for each suspect.
@@ -135,6 +136,9 @@ class Inquiry:
             Replacement(place=suspect.place, original=suspect.spot.text, decoy=decoy.text)
             for suspect, decoy in changes.items()
         ]
+        key = frozenset((suspect, decoy.content) for suspect, decoy in changes.items())
+        if key in self._known:
+            return self._known[key]
         if not changes or not self._allowed(needed=needed):
             return self._not_run(replaced)
         contents: Mapping[PurePosixPath, bytes | None] = perturbed(
@@ -145,7 +149,8 @@ class Inquiry:
         readings = {
             question.outcome: read(question, answer, changes) for question in self.questions
         }
-        return Tried(trial, readings)
+        self._known[key] = Tried(trial, readings)
+        return self._known[key]
 
     def try_without(self, paths: Collection[PurePosixPath]) -> Tried:
         """Run with some files taken away."""

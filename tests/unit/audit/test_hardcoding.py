@@ -451,3 +451,27 @@ def test_a_file_that_cannot_be_searched_and_is_not_needed_is_no_finding(tmp_path
     findings, runs = ask(make_artifact(tmp_path, files))
     assert [f.status for f in findings[NAME]] == ["supported"]
     assert runs == 2
+
+
+def test_many_outcomes_of_one_value_are_settled_together(tmp_path: Path) -> None:
+    # As in a table of precisions: ten cells of 1.00, and a 1 in the code that cannot change.
+    script = (
+        "import json, sys\n"
+        "seed = int(sys.argv[1])\n"
+        'right = [n for n in range(7, 90) if str(n) in "".join(map(str, range(90)))]\n'
+        'print(json.dumps({f"c{n}": len(right) / 83 for n in range(7, 17)}))\n'
+    )
+    cells = {f"c{n}": outcome("1.00", json=f"/c{n}") for n in range(7, 17)}
+    table = "".join(f"| {0.9 + n / 300:.2f} | 1.00 |\n" for n in range(20))
+    artifact = make_artifact(
+        tmp_path,
+        {"main.py": script, "README.md": table, "old/results.txt": table},
+        command='python main.py 7 > "$RRA_OUTPUT_DIR/metrics.json"',
+        experiments={"t": {"outcomes": cells}},
+    )
+    findings, runs = ask(artifact)
+    assert {(f.status, f.material) for found in findings.values() for f in found} == {
+        ("uncertain", False)
+    }
+    assert findings["t/c7"][0].message.startswith("the run does not succeed when code/main.py:2")
+    assert runs <= 14
