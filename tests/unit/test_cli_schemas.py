@@ -14,10 +14,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from rra.cli.main import COMMANDS, main
+from rra.artifact import load_artifact
+from rra.cli.main import main
 from tests.lint.support import write_artifact
-from tests.support.artifacts import make_artifact
+from tests.support.artifacts import make_artifact, record_run
 from tests.support.source import ROOT
+from tests.support.verbs import verbs
 
 FOLDER = ROOT / "schemas" / "cli"
 NAMES = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.iterdir())
@@ -84,12 +86,13 @@ def call(*arguments: str, cwd: Path) -> dict[str, Any]:
             main()
     document: dict[str, Any] = json.loads(output.getvalue())
     assert document["exit_code"] == ending.value.code
-    check(arguments[0], document)
+    check(document["verb"], document)
+    assert " ".join(arguments).startswith(document["verb"].replace("-", " "))
     return document
 
 
 def test_every_verb_has_a_schema() -> None:
-    assert set(NAMES) - NOT_VERBS == set(COMMANDS)
+    assert set(NAMES) - NOT_VERBS == {name.replace(" ", "-") for name in verbs()}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -194,3 +197,24 @@ def test_a_draft(tmp_path: Path) -> None:
     document = call("init", ".", "--no-input", cwd=repository)
     assert document["exit_code"] == 0
     assert document["result"]["blanks"]
+
+
+def test_proposals_of_every_standing(tmp_path: Path) -> None:
+    table = (
+        "## Results\n\n| model | accuracy (%) | width | cut |\n|--|--|--|--|\n"
+        "| LDA | 98.9 | 0.5 | 98.8 |\n| QDA | 97.2 ± 0.3 | 0.25 | |\n"
+    )
+    files = {"main.py": COMPUTE + "print(0.25, 0.25)\n", "README.md": table}
+    root = make_artifact(tmp_path / "a", files).root
+    assert call("claims", "suggest", "a", cwd=tmp_path)["exit_code"] == 1
+    record_run(load_artifact(root))
+    paper = tmp_path / "p.md"
+    paper.write_text(table + "\n## Options\n\n| option | n |\n|--|--|\n| a | 1 |\n", "utf-8")
+    document = call("claims", "suggest", "a", "--paper", str(paper), cwd=tmp_path)
+    assert document["verb"] == "claims-suggest"
+    result = document["result"]
+    assert {one["standing"] for one in result["proposals"]} >= {"ambiguous", "truncated"}
+    assert result["declared"]
+    assert result["not_found"]
+    assert result["passed_over"]
+    call("claims", "suggest", "a", "--write", "--accept", "nothing", cwd=tmp_path)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rra.api._audit import audit
+    from rra.api._claims_suggest import claims_suggest
     from rra.api._copy import copy
     from rra.api._diff import diff
     from rra.api._doctor import doctor
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "audit",
+    "claims_suggest",
     "copy",
     "diff",
     "doctor",

@@ -51,8 +51,13 @@ def words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def key_words(text: str) -> frozenset[str]:
+    """Return the words of a key, those inside ``testAccuracy`` as well."""
+    return words(text) | words(_CAMEL.sub(" ", text))
+
+
 def _cut(text: str) -> set[str]:
-    parts = _WORDS.findall(_CAMEL.sub(" ", text))
+    parts: list[str] = _WORDS.findall(text)
     canonical = (_canonical(part.lower()) for part in parts)
     return {word for word in canonical if word not in _EMPTY}
 
@@ -70,13 +75,13 @@ class LabelIndex:
     def __init__(self, keys: Iterable[Sequence[str]]) -> None:
         """Take the keys of each number, in the order in which they are counted."""
         self._having: dict[str, list[int]] = collections.defaultdict(list)
-        self._scores: dict[frozenset[str], dict[int, int]] = {}
+        self._scores: dict[tuple[frozenset[str], str], dict[int, int]] = {}
         known: dict[str, frozenset[str]] = {}
         for position, texts in enumerate(keys):
             found: set[str] = set()
             for text in texts:
                 if text not in known:
-                    known[text] = words(text)
+                    known[text] = key_words(text)
                 found |= known[text]
             for word in found:
                 self._having[word].append(position)
@@ -84,13 +89,16 @@ class LabelIndex:
     def scores(self, label: str) -> dict[int, int]:
         """Return how well each number is named by a label; those that are not are left out."""
         wanted = words(label)
-        if wanted not in self._scores:
+        joined = "".join(_WORDS.findall(_BRACKETS.sub(" ", label))).lower()  # k-NN is knn
+        key = (wanted, joined)
+        if key not in self._scores:
             counts: collections.Counter[int] = collections.Counter()
             for word in wanted:
                 counts.update(self._having.get(word, ()))
-            self._scores[wanted] = {
+            scores = {
                 position: FULL if count == len(wanted) else PART
                 for position, count in counts.items()
                 if 2 * count >= len(wanted)
             }
-        return self._scores[wanted]
+            self._scores[key] = scores | dict.fromkeys(self._having.get(joined, ()), FULL)
+        return self._scores[key]

@@ -254,6 +254,9 @@ class _Pool:
         for value, (position, reading) in zip(
             known.values[start:end], known.places[start:end], strict=True
         ):
+            changed = claim.unit is None and reading.unit is not None
+            if changed and claim.reported.decimals <= 0:
+                continue  # a share is not reported as a whole number
             if agrees(value, claim.reported):
                 found.setdefault(position, reading)
         return dict(sorted(found.items()))
@@ -262,7 +265,7 @@ class _Pool:
         """Return the numbers that are named at least as well."""
         if not row and not column:
             return known.index
-        key = (claim.unit, words(claim.row), words(claim.column), row, column)
+        key = (claim.unit, claim.row, claim.column, row, column)
         if key not in self._scopes:
             chosen: set[int] | None = None
             for label, least in ((claim.row, row), (claim.column, column)):

@@ -141,7 +141,7 @@ def _outcome(
 ) -> DraftOutcome:
     value = place.value
     unit = outcome_unit(value)
-    metric = _metric(value)
+    metric = metric_of(value)
     found = _selector(place, places, hints)
     in_file, why = selector_unit(value, unit, hints, found.scale)
     notes = [*found.notes]
@@ -155,10 +155,10 @@ def _outcome(
     if not place.sure:
         notes.append(f"{blank('check that this launcher makes this value, or name another one')}")
     return DraftOutcome(
-        id=unique(_id(value, [p.value for p in table]), taken),
+        id=unique(outcome_id(value, [p.value for p in table]), taken),
         reported=value.text,
         unit=unit,
-        location=_location(place),
+        location=location_of(place.table, value),
         metric=metric,
         launcher=place.launcher.id,
         file=found.file,
@@ -169,8 +169,8 @@ def _outcome(
     )
 
 
-def _metric(value: ResultValue) -> str:
-    """Name the metric: the column, unless only the row names one."""
+def metric_of(value: ResultValue) -> str:
+    """Return the name of the metric: the column, unless only the row names one."""
     column, row = _bare(value.column), _bare(value.row)
     if row and METRIC.search(row) and not METRIC.search(column):
         return row
@@ -181,7 +181,8 @@ def _bare(label: str) -> str:
     return " ".join(re.sub(r"\([^()]*\)|\[[^\[\]]*\]|%", " ", label).split())
 
 
-def _id(value: ResultValue, table: list[ResultValue]) -> str:
+def outcome_id(value: ResultValue, table: Sequence[ResultValue]) -> str:
+    """Return an id for a reported number: its row and column, as far as they tell it apart."""
     rows = {v.row for v in table}
     columns = {v.column for v in table}
     parts = [value.row] if len(rows) > 1 else []
@@ -190,8 +191,8 @@ def _id(value: ResultValue, table: list[ResultValue]) -> str:
     return slug(" ".join(parts), otherwise="value")
 
 
-def _location(place: _Place) -> str:
-    value, table = place.value, place.table
+def location_of(table: ResultsTable, value: ResultValue) -> str:
+    """Return where a number is reported: document, line, row, column."""
     parts = [f"{table.source}:{value.line}"]
     if value.row:
         parts.append(f"row {value.row}")

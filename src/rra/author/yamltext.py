@@ -22,6 +22,11 @@ def scalar(value: str | float | bool | None) -> str:  # noqa: FBT001 - it is the
         return value
     if "\\" in value and value.isprintable() and not _UNPRINTABLE.search(value):
         return "'" + value.replace("'", "''") + "'"
+    return double_quoted(value)
+
+
+def double_quoted(value: str) -> str:
+    """Write a text between double quotes, so that YAML and JSON read exactly that text."""
     text = json.dumps(value, ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

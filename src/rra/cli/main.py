@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "init": "Draft an artifact from a repository, or from a template.",
     "lock": "Resolve and lock the environments, and note what the files are.",
     "run": "Run launchers, isolated and recorded.",
+    "claims": "Find reported numbers in the outputs, and propose outcomes for them.",
     "guide": "Bring the tables of the guide up to date.",
     "lint": "Check an artifact against the rules.",
     "repair": "Check or apply the repairs: upstream + patches = code.",
