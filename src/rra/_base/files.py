@@ -28,7 +28,7 @@ _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 @contextlib.contextmanager
 def storage_errors(target: Path) -> Iterator[None]:
-    """Turn a full disk or a refused write into a `StorageError` that names the target."""
+    """Turn a full disk, a refused write or a path through a file into a `StorageError` that names the target."""
     try:
         yield
     except OSError as error:
@@ -38,6 +38,9 @@ def storage_errors(target: Path) -> Iterator[None]:
         elif error.errno in _REFUSED:
             message = f"not allowed to write {error.filename or target}: {error.strerror}"
             hint = "check the owner and mode of that directory, or choose another place"
+        elif error.errno == errno.ENOTDIR:
+            message = f"{error.filename or target} cannot be made: {error.strerror}"
+            hint = "a folder in that path is a file; choose another place"
         else:
             raise
         raise StorageError(message, hint=hint) from error

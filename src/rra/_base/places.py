@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rra.errors import StorageError
+
 
 def cache_root() -> Path:
     """Return the folder of caches: ``$RRA_CACHE``, else ``rra`` in the XDG cache folder."""
@@ -14,6 +16,34 @@ def cache_root() -> Path:
 def state_root() -> Path:
     """Return the folder of verifications and audits: ``$RRA_STATE``, else XDG's state folder."""
     return _place("RRA_STATE", "XDG_STATE_HOME", ".local/state")
+
+
+def make_cache() -> Path:
+    """Return `cache_root`, made when it is missing.
+
+    Raises:
+        StorageError: It cannot be made; the place and the variable that moves it are named.
+    """
+    return _made(cache_root(), "the cache", "RRA_CACHE")
+
+
+def make_state() -> Path:
+    """Return `state_root`, made when it is missing.
+
+    Raises:
+        StorageError: It cannot be made; the place and the variable that moves it are named.
+    """
+    return _made(state_root(), "verifications and audits", "RRA_STATE")
+
+
+def _made(place: Path, what: str, variable: str) -> Path:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"no folder for {what} can be made at {place}: {error.strerror}"
+        hint = f"set {variable} to a folder that can be written"
+        raise StorageError(message, hint=hint) from error
+    return place
 
 
 def _place(own: str, xdg: str, default: str) -> Path:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rra._base import places
 from rra._base.files import atomic_write
 from rra.api import _ledger
 from rra.api._open import open_artifact
@@ -54,6 +55,7 @@ def audit(
 
     Raises:
         UsageError: An outcome that is asked for does not exist.
+        StorageError: The audit cannot be kept.
     """
     from rra.audit import Options, audit_artifact
     from rra.sandbox import best_sandbox
@@ -61,6 +63,7 @@ def audit(
     nonce = secrets.token_hex(16)
     with open_artifact(artifact, progress=progress) as opened:
         loaded = opened.artifact
+        places.make_state()
         options = Options(
             rerun=rerun,
             outcomes=[loaded.outcome(name)[0] for name in outcomes] or None,

@@ -15,8 +15,12 @@ AUDIT = "audit.json"
 
 
 def folder_for(kind: str, core: str, nonce: str) -> Path:
-    """Return the folder of one verification or audit of a core."""
-    return places.state_root() / kind / core.removeprefix("sha256:")[:16] / nonce[:16]
+    """Return the folder of one verification or audit of a core.
+
+    Raises:
+        StorageError: The folder of all of them cannot be made.
+    """
+    return places.make_state() / kind / core.removeprefix("sha256:")[:16] / nonce[:16]
 
 
 def newest(kind: str, core: str, name: str) -> tuple[Path, dict[str, Any]] | None:

@@ -133,7 +133,7 @@ def open_bundle(
         return store, bundle
     from rra.registry import transfer
 
-    kept = LayoutStore(places.cache_root() / _CACHE)
+    kept = LayoutStore(places.make_cache() / _CACHE)
     digest = bundle.descriptor.digest
     transfer(store, kept, wanted=(None, digest), tag=None, progress=progress)
     return kept, bundle

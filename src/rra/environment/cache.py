@@ -9,19 +9,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from rra._base import places
 from rra._base.files import storage_errors
-
-
-def cache_root() -> Path:
-    """Return the folder of everything that can be made again.
-
-    ``$RRA_CACHE``, else ``$XDG_CACHE_HOME/rra``, else ``~/.cache/rra``.
-    """
-    own = os.environ.get("RRA_CACHE")
-    if own:
-        return Path(own).absolute()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rra"
 
 
 @contextlib.contextmanager
@@ -34,7 +23,7 @@ def sole_builder(place: Path) -> Iterator[None]:
         StorageError: The cache cannot be written.
     """
     key = hashlib.sha256(os.fsencode(place.absolute())).hexdigest()[:32]
-    path = cache_root() / "locks" / f"{key}.lock"
+    path = places.make_cache() / "locks" / f"{key}.lock"
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("ab")

@@ -17,9 +17,9 @@ from packaging.tags import platform_tags
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from rra._base import canonical
+from rra._base import canonical, places
 from rra._base.files import atomic_write, remove_tree, sha256_file, storage_errors
-from rra.environment.cache import cache_root, sole_builder
+from rra.environment.cache import sole_builder
 from rra.environment.interpreter import Interpreter, find_interpreter
 from rra.environment.platforms import parse_minor, python_tags
 from rra.environment.pylock import (
@@ -173,7 +173,7 @@ def _plan(artifact: Artifact, env_id: str) -> _Plan:
 
 def _cached_place(plan: _Plan) -> Path:
     key = canonical.digest(plan.stamp()).removeprefix("sha256:")[:32]
-    return cache_root() / "environments" / key
+    return places.cache_root() / "environments" / key
 
 
 def _usable(place: Path, plan: _Plan) -> MaterialisedEnvironment | None:

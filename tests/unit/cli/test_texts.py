@@ -154,3 +154,20 @@ def test_repairs_are_listed_in_the_order_in_which_they_apply(tmp_path: Path) -> 
     assert text.stdout.index("0001-first") < text.stdout.index("0002-second")
     happened = [step["id"] for step in document["result"]["steps"]]
     assert happened == ["0002-second", "0001-first"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "verb"), [("RRA_STATE", "verify"), ("RRA_STATE", "audit"), ("RRA_CACHE", "run")]
+)
+def test_a_place_that_cannot_be_made_is_said_with_its_variable(
+    variable: str, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_artifact(tmp_path / "a", {"main.py": DEVIATES})
+    monkeypatch.setenv(variable, str(tmp_path / "a" / "rra.yaml" / "x"))
+
+    done = call(verb, "a", cwd=tmp_path)
+
+    assert done.returncode == 3, done.stderr
+    assert f"can be made at {tmp_path / 'a' / 'rra.yaml' / 'x'}: " in done.stderr
+    assert f"set {variable} to a folder that can be written" in done.stderr
+    assert "Traceback" not in done.stderr
