@@ -15,6 +15,7 @@ _FALLBACKS = {
     Direction.DOWN: (Direction.DOWN, Direction.UP, Direction.FAR),
     Direction.UP: (Direction.UP, Direction.FAR, Direction.DOWN),
     Direction.FAR: (Direction.FAR, Direction.UP, Direction.DOWN),
+    Direction.EXTREME: (Direction.EXTREME,),
 }
 _MIN_SHIFT = 5
 _TOLD_APART = 1000

@@ -32,6 +32,7 @@ class Direction(enum.Enum):
     DOWN = "lower"
     UP = "higher"
     FAR = "far higher"
+    EXTREME = "a thousand times higher"
 
 
 def values(original: Decimal, direction: Direction, start: int = 0) -> Iterator[Decimal]:
@@ -55,16 +56,26 @@ def values(original: Decimal, direction: Direction, start: int = 0) -> Iterator[
         yield CONTEXT.copy_sign(_place(size, direction, fraction, bound), original)
 
 
+_FROM_ZERO = {
+    Direction.DOWN: "0.2",
+    Direction.UP: "0.6",
+    Direction.FAR: "17",
+    Direction.EXTREME: "4000",
+}
+"""Where decoys of a zero begin."""
+
+
 def _place(
     size: Decimal, direction: Direction, fraction: Decimal, bound: Decimal | None
 ) -> Decimal:
     if size == 0:
-        base = {Direction.DOWN: "0.2", Direction.UP: "0.6", Direction.FAR: "17"}[direction]
-        return Decimal(base) * (1 + fraction)
+        return Decimal(_FROM_ZERO[direction]) * (1 + fraction)
     if direction is Direction.DOWN:
         return size * (Decimal("0.23") + Decimal("0.37") * fraction)
     if direction is Direction.FAR:
         return size * (Decimal("1.7") + Decimal("1.8") * fraction)
+    if direction is Direction.EXTREME:
+        return size * (Decimal(700) + Decimal(600) * fraction)
     if bound is None:
         return size * (Decimal("1.2") + Decimal("0.4") * fraction)
     return size + (bound - size) * (Decimal("0.25") + Decimal("0.6") * fraction)

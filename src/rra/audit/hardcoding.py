@@ -43,7 +43,7 @@ ProbeStatus = Literal["cleared", "hardcoded", "uncertain"]
 
 CODES: dict[Status, str] = {
     "refuted": "HARDCODED",
-    "supported": "not-copied",
+    "supported": "no-copy-found",
     "uncertain": "copy-not-excluded",
 }
 """Code of the probe's finding by what it says about the outcome."""
@@ -192,7 +192,7 @@ class _Probe:
         """An outcome followed a raised number: lower this one alone."""
         down = self._alone(state, suspect, Direction.DOWN).kind
         if down is Kind.FOLLOWS:
-            state.close("hardcoded", _copied(state, [suspect]), [suspect.place])
+            self._close_copied(state, suspect)
         elif down is Kind.MOVED and self._follows(state, suspect, Direction.FAR):
             state.close("uncertain", _one_way(suspect, "raised", "lowered"), [suspect.place])
 
@@ -200,7 +200,7 @@ class _Probe:
         """An outcome followed a lowered number: raise this one alone."""
         far = self._alone(state, suspect, Direction.FAR)
         if far.kind is Kind.FOLLOWS:
-            state.close("hardcoded", _copied(state, [suspect]), [suspect.place])
+            self._close_copied(state, suspect)
             return
         up = self._alone(state, suspect, Direction.UP).kind
         if up is Kind.FOLLOWS and (far.kind is Kind.FAILED or far.value in _NATURAL_BOUNDS):
@@ -210,6 +210,23 @@ class _Probe:
         ):
             message = _one_way(suspect, "lowered", "raised far")
             state.close("uncertain", message, [suspect.place])
+
+    def _close_copied(self, state: _State, suspect: Suspect) -> None:
+        """An outcome followed both ways: a copy follows anywhere, a choice among numbers does not.
+
+        The best of some candidates (a hyper-parameter, a threshold) follows its candidate as
+        long as that stays plausible; a number a thousand times as large is not chosen.
+        """
+        extreme = self._alone(state, suspect, Direction.EXTREME)
+        stays = extreme.kind in {Kind.MOVED, Kind.SAME} and extreme.value not in _NATURAL_BOUNDS
+        if stays:
+            message = (
+                f"follows {suspect.place} when it is lowered or raised, and not when it is a "
+                f"thousand times as large: it is chosen among numbers"
+            )
+            state.close("uncertain", message, [suspect.place])
+        else:
+            state.close("hardcoded", _copied(state, [suspect]), [suspect.place])
 
     def _follows(self, state: _State, suspect: Suspect, towards: Direction) -> bool:
         return self._alone(state, suspect, towards).kind is Kind.FOLLOWS

@@ -51,12 +51,12 @@ class _State:
 
     def close(
         self,
-        code: Literal["HARDCODED", "not-copied", "copy-not-excluded", "NOT_ASSESSED"],
+        code: Literal["HARDCODED", "no-copy-found", "copy-not-excluded", "NOT_ASSESSED"],
         message: str,
         places: Iterable[str] = (),
     ) -> None:
         status: Status = "uncertain"
-        if code in {"HARDCODED", "not-copied"}:
+        if code in {"HARDCODED", "no-copy-found"}:
             status = "refuted" if code == "HARDCODED" else "supported"
         self.finding = Finding(
             code=code,
@@ -93,7 +93,7 @@ def probe_texts(
         progress: Told what is tried.
 
     Returns:
-        Findings by outcome: `HARDCODED`, ``not-copied``, ``copy-not-excluded``, or, when the
+        Findings by outcome: `HARDCODED`, ``no-copy-found``, ``copy-not-excluded``, or, when the
         budget ended first, `NOT_ASSESSED`, material.
     """
     wordings, unsearched = search_wordings(place, questions)
@@ -133,7 +133,7 @@ class _TextProbe:
     def run(self) -> None:
         for state in self._states:
             if not state.places:
-                state.close("not-copied", "no text in the artifact holds this value")
+                state.close("no-copy-found", "no text in the artifact holds this value")
         for layer in _layers({w for state in self._states for w in state.places}):
             self._try_layer(layer)
         for state in self._open():
@@ -254,7 +254,7 @@ class _TextProbe:
             if kinds[name] is Kind.SAME:
                 state.idle.update(own)
                 if state.idle.issuperset(state.places):
-                    state.close("not-copied", _cleared(state))
+                    state.close("no-copy-found", _cleared(state))
             elif kinds[name] is Kind.MOVED and own:
                 state.moved = True
                 if len(own) == 1:
@@ -374,7 +374,7 @@ class _TextProbe:
             message = f"the run does not succeed when {listed(at)} changes"
             state.close("copy-not-excluded", message, at)
         else:
-            state.close("not-copied", _cleared(state))
+            state.close("no-copy-found", _cleared(state))
 
     def without(self, unsearched: Mapping[PurePosixPath, str]) -> dict[str, list[Finding]]:
         """Take undeclared files that could not be searched away, and say what stays open."""

@@ -169,9 +169,12 @@ def scripts_of(artifact: Artifact, entry: str) -> list[FileRef]:
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     prefix = PurePosixPath(artifact.manifest.code.root)
     places: dict[PurePosixPath, int] = {}
+    bare = [path.name for path in artifact.code_files()]
     for path in artifact.code_files():
         module = ".".join(path.with_suffix("").parts)
         names = [str(path), str(prefix / path), f"-m {module}"]
+        if bare.count(path.name) == 1:
+            names.append(path.name)
         for name in names:
             found = re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\w)", text)
             if found is not None and role_of(artifact, prefix / path) == "code":

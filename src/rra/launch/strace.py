@@ -53,7 +53,7 @@ class TraceReader(threading.Thread):
         super().__init__(daemon=True)
         os.mkfifo(pipe, 0o600)
         self.pipe = pipe
-        self._handle = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self._source = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         self._parser = TraceParser(cwd, own)
         self._wake, self._waker = os.pipe()
         self.complete = False
@@ -61,14 +61,14 @@ class TraceReader(threading.Thread):
     def run(self) -> None:
         """Read until the last process that is followed has ended, or `finish` is called."""
         poller = select.poll()
-        poller.register(self._handle, select.POLLIN)
+        poller.register(self._source, select.POLLIN)
         poller.register(self._wake, select.POLLIN)
         rest = b""
         while True:
             ready = dict(poller.poll())
-            state = ready.get(self._handle, 0)
+            state = ready.get(self._source, 0)
             if state & select.POLLIN:
-                *lines, rest = (rest + os.read(self._handle, BLOCK)).split(b"\n")
+                *lines, rest = (rest + os.read(self._source, BLOCK)).split(b"\n")
                 for line in lines:
                     self._parser.feed(line)
             elif state & select.POLLHUP:
@@ -82,7 +82,7 @@ class TraceReader(threading.Thread):
         self.join(seconds)
         os.write(self._waker, b"x")
         self.join()
-        for handle in (self._handle, self._wake, self._waker):
+        for handle in (self._source, self._wake, self._waker):
             os.close(handle)
         return self._parser.observation
 

@@ -123,7 +123,7 @@ def test_a_computed_order_is_supported_although_it_stands_in_files(tmp_path: Pat
         "results/old.json": JSON,
     }
     value = audit(tmp_path, files)
-    assert (value.verdict, codes(value)) == ("SUPPORTED", ["not-copied"])
+    assert (value.verdict, codes(value)) == ("SUPPORTED", ["no-copy-found"])
     assert "README.md:1" in message(value)
     assert "code/results/old.json:1" in message(value)
     assert "did not change with them" in message(value)
@@ -132,7 +132,7 @@ def test_a_computed_order_is_supported_although_it_stands_in_files(tmp_path: Pat
 def test_a_list_that_stands_nowhere_is_not_copied(tmp_path: Path) -> None:
     declared = experiments("list", "3,9,4,7,2", "order")
     value = audit(tmp_path, {"main.py": COMPUTES}, declared)
-    assert codes(value) == ["not-copied"]
+    assert codes(value) == ["no-copy-found"]
 
 
 SORTS = PRINT.format(
@@ -159,7 +159,7 @@ def test_the_head_of_a_wider_table_is_left_open(tmp_path: Path) -> None:
 def test_a_list_that_is_an_input_is_not_called_copied(tmp_path: Path) -> None:
     code = PRINT.format("given = [3, 9, 4, 7, 2]\norder = [10 - x for x in given]")
     value = audit(tmp_path, {"main.py": code}, experiments("list", list("71638"), "order"))
-    assert codes(value) == ["not-copied"]
+    assert codes(value) == ["no-copy-found"]
 
 
 def test_a_set_is_found_in_any_order(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_the_name_of_a_choice_is_left_open_and_said(choice: str, tmp_path: Path)
 def test_a_computed_category_is_not_copied(tmp_path: Path) -> None:
     code = WINNER.format("best = chr(108) + chr(100) + chr(97)")
     value = category(tmp_path, code, {"results/old.json": '{"winner": "lda"}'})
-    assert codes(value) == ["not-copied"]
+    assert codes(value) == ["no-copy-found"]
 
 
 def test_a_word_that_stands_everywhere_is_bounded_and_said(tmp_path: Path) -> None:

@@ -388,3 +388,20 @@ print(json.dumps({"accuracy": wrong}))
         experiments=experiments(reported="0"),
     )
     assert only(verify(printed)).verdict == "not_reproduced"
+
+
+def test_a_chosen_hyper_parameter_is_no_copy(tmp_path: Path) -> None:
+    source = """\
+import json
+grid, data = [0.1, 0.5, 1.0, 5.0], [0.4, 0.6, 0.55, 0.45, 0.52]
+best = min(grid, key=lambda c: sum((x - c) ** 2 for x in data))
+print(json.dumps({"accuracy": best}))
+"""
+    artifact = make_artifact(
+        tmp_path / "a", {"main.py": source}, experiments=experiments(reported="0.5")
+    )
+    found = only(verify(artifact))
+    assert found.verdict == "reproduced"
+    (finding,) = found.findings
+    assert (finding.status, finding.material) == ("uncertain", False)
+    assert "it is chosen among numbers" in finding.message
