@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from rra._base.files import STAGING_PREFIX, walk_files
@@ -29,13 +29,14 @@ def code_files(root: Path, manifest: Manifest) -> tuple[PurePosixPath, ...]:
     is_ignored = ignored_by(root)
     dropped = [p for p in manifest.code.exclude if not p.startswith("!")]
     taken = [p[1:] for p in manifest.code.exclude if p.startswith("!")]
-    kept = (
-        path
-        for path in walk_files(base)
-        if not _is_owned(prefix / path, owned)
-        if not is_ignored(prefix / path)
-        if _matches(path, taken) or not (is_skipped(path) or _matches(path, dropped))
-    )
+    in_place = manifest.code.root == "."
+    kept = []
+    for path in walk_files(base):
+        whole = path if in_place else prefix / path
+        if lies_in(whole, owned) or is_ignored(whole):
+            continue
+        if _matches(path, taken) or not (is_skipped(path) or _matches(path, dropped)):
+            kept.append(path)
     return tuple(kept)
 
 
@@ -62,7 +63,7 @@ def packed_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosi
     """
     elsewhere = _elsewhere(manifest)
     return tuple(
-        path for path in element_files(root, manifest, element) if not _is_owned(path, elsewhere)
+        path for path in element_files(root, manifest, element) if not lies_in(path, elsewhere)
     )
 
 
@@ -119,21 +120,30 @@ def _files_of(root: Path, names: Iterable[str]) -> Iterator[PurePosixPath]:
     yield from sorted(found, key=lambda path: os.fsencode(str(path)))
 
 
-def _owned(manifest: Manifest) -> frozenset[PurePosixPath]:
+def _owned(manifest: Manifest) -> frozenset[str]:
     names = [*layout.OWNED_DIRS, *layout.OWNED_FILES]
     names += [item.path for item in manifest.data.values()]
     names += [launcher.entry for launcher in manifest.launchers.values()]
-    return frozenset(PurePosixPath(name) for name in names)
+    return frozenset(str(PurePosixPath(name)) for name in names)
 
 
-def _elsewhere(manifest: Manifest) -> frozenset[PurePosixPath]:
+def _elsewhere(manifest: Manifest) -> frozenset[str]:
     """Return where data lies that is not bundled."""
     items = manifest.data.values()
-    return frozenset(PurePosixPath(item.path) for item in items if item.access != "bundled")
+    return frozenset(str(PurePosixPath(i.path)) for i in items if i.access != "bundled")
 
 
-def _is_owned(path: PurePosixPath, owned: frozenset[PurePosixPath]) -> bool:
-    return path in owned or any(parent in owned for parent in path.parents)
+def lies_in(path: PurePosixPath, places: Collection[str]) -> bool:
+    """Tell whether a path is one of some files and folders, or lies in one of them."""
+    if not places:
+        return False
+    text = str(path)
+    end = text.find("/")
+    while end >= 0:
+        if text[:end] in places:
+            return True
+        end = text.find("/", end + 1)
+    return text in places
 
 
 def is_skipped(path: PurePosixPath) -> bool:

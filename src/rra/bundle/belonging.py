@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from rra.artifact import layout, read_document
+from rra.artifact.inventory import lies_in
 from rra.bundle.names import printable
 from rra.errors import Problem, RraError
 from rra.model import Manifest, ReferencesDocument
@@ -26,13 +27,13 @@ def foreign_files(
         element: Element of the layer.
         paths: Files of the layer.
     """
-    places = frozenset(PurePosixPath(name) for name in _places(manifest, element))
+    places = frozenset(str(PurePosixPath(name)) for name in _places(manifest, element))
     in_place = element == "code" and manifest.code.root == "."
-    owned = frozenset(map(PurePosixPath, (*layout.OWNED_DIRS, *layout.OWNED_FILES)))
+    owned = frozenset((*layout.OWNED_DIRS, *layout.OWNED_FILES))
     for path in paths:
-        if any(part.lower() == ".git" for part in path.parts):
+        if ".git" in str(path).lower().split("/"):
             what = "belongs to git, not to an artifact"
-        elif in_place == _is_in(path, owned if in_place else places):
+        elif in_place == lies_in(path, owned if in_place else places):
             what = f"is no place for files of the element {element}"
         else:
             continue
@@ -78,7 +79,3 @@ def _places(manifest: Manifest, element: str) -> list[str]:
         "code": [manifest.code.root],
     }
     return [name for name in named.get(element, []) if name]
-
-
-def _is_in(path: PurePosixPath, places: frozenset[PurePosixPath]) -> bool:
-    return path in places or not places.isdisjoint(path.parents)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from rra.artifact import Artifact, layout
+from rra.artifact.inventory import lies_in
 from rra.bundle.belonging import foreign_files, references_among
 from rra.bundle.canonical import special_file
 from rra.bundle.compress import is_worthwhile
@@ -84,12 +85,13 @@ def assign_files(artifact: Artifact) -> dict[PurePosixPath, BundleElement]:
     """Return the element of every file that travels; each file has one."""
     found: dict[PurePosixPath, BundleElement] = {}
     own = {PurePosixPath(name) for name in layout.OWNED_FILES if name in layout.META_FILES}
-    wheels = [PurePosixPath(e.wheels) for e in artifact.manifest.environments.values() if e.wheels]
+    environments = artifact.manifest.environments.values()
+    wheels = frozenset(str(PurePosixPath(e.wheels)) for e in environments if e.wheels)
     for element in ORDER:
         for path in artifact.packed_files(element):
             if path in own and element != "meta":
                 continue
-            is_wheel = element == "environment" and any(path.is_relative_to(w) for w in wheels)
+            is_wheel = element == "environment" and lies_in(path, wheels)
             found.setdefault(path, "wheels" if is_wheel else element)
     return found
 

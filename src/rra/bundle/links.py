@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -10,6 +11,7 @@ from rra.bundle.names import check_links, printable
 from rra.errors import Problem
 
 _HINT = "replace the link by a copy of the file, or let the code name the file itself"
+_DANGLING_HINT = "remove the link, or exclude it (code.exclude in rra.yaml): it leads to no file"
 
 
 def check_artifact_links(root: Path, layers: Mapping[PurePosixPath, str]) -> Iterator[Problem]:
@@ -35,6 +37,8 @@ def check_artifact_links(root: Path, layers: Mapping[PurePosixPath, str]) -> Ite
             if other:
                 what = f"is a symbolic link from {title} into {other}: {printable(own[link])}"
                 yield Problem(what, problem.path, clause="bundle/links", hint=_HINT)
+            elif not (root / link).exists():
+                yield dataclasses.replace(problem, hint=_DANGLING_HINT)
             else:
                 yield problem
 
