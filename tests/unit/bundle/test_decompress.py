@@ -126,7 +126,11 @@ SKIPPABLE = b"\x50\x2a\x4d\x18\x04\0\0\0evil"
         (SKIPPABLE + zstd(b"a"), "zstd", "code starts with a skippable frame"),
         (b"", "zstd", "code is not zstd"),
         (gzip.compress(b"a", mtime=0), "zstd", "code is not zstd"),
-        (gzip.compress(b"a", mtime=0) + gzip.compress(b"b", mtime=0), "gzip", "code is followed by another member"),
+        (
+            gzip.compress(b"a", mtime=0) + gzip.compress(b"b", mtime=0),
+            "gzip",
+            "code is followed by another member",
+        ),
         (gzip.compress(b"a", mtime=0) + bytes(8), "gzip", "code is followed by more bytes"),
         (b"", "gzip", "code ends too early"),
         (zstd(b"a"), "gzip", "code is damaged: Error -3"),
@@ -196,7 +200,11 @@ def test_one_segment_is_a_window_too() -> None:
 
 
 def test_the_limit_is_inclusive() -> None:
-    for data, compression in ((zstd(TEXT), "zstd"), (gzip.compress(TEXT, mtime=0), "gzip"), (TEXT, "none")):
+    for data, compression in (
+        (zstd(TEXT), "zstd"),
+        (gzip.compress(TEXT, mtime=0), "gzip"),
+        (TEXT, "none"),
+    ):
         kind: Compression = compression_of("+" + compression)
         assert read(data, kind, limit=len(TEXT)) == TEXT
         message = refusal(data, kind, limit=len(TEXT) - 1)
