@@ -17,6 +17,9 @@ from rra.model import Outcome
 if TYPE_CHECKING:
     from rra.values.selectors import Value
 
+_NAMED = 5
+"""Most files that one note names."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LauncherRun:
@@ -30,6 +33,7 @@ class LauncherRun:
         evidence: Folder of the evidence, relative to the artifact.
         sandbox: Isolation of the run.
         recorder: What the recorder could see.
+        notes: What the author should know of it, such as files that nothing kept.
     """
 
     launcher: str
@@ -40,6 +44,7 @@ class LauncherRun:
     evidence: str
     sandbox: str
     recorder: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -174,7 +179,17 @@ def _summary(artifact: Artifact, name: str, done: Any) -> LauncherRun:
         evidence=str(evidence.relative_to(artifact.root)) if evidence else "",
         sandbox=done.record.sandbox.level,
         recorder=done.record.recorder.level,
+        notes=_lost(done.uncollected),
     )
+
+
+def _lost(files: Sequence[str]) -> tuple[str, ...]:
+    """Say which files of a run went with its copy of the code."""
+    if not files:
+        return ()
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    names = ", ".join(files[:_NAMED]) + more
+    return (f"the run wrote {names} in its copy of the code, which no collect takes",)
 
 
 def _split_parameters(

@@ -73,6 +73,7 @@ class RunResult:
         evidence_dir: Folder of the record, when evidence is kept.
         ok: Whether it ended with status 0 and left every required output.
         message: What went wrong, with the last lines of its errors, or that all went well.
+        uncollected: Files in the copy of the code that look like results and are not kept.
     """
 
     record: ExecutionRecord
@@ -81,3 +82,4 @@ class RunResult:
     evidence_dir: Path | None
     ok: bool
     message: str
+    uncollected: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import os
 import signal
@@ -13,7 +14,7 @@ from rra._base.process import Bounds, Supervised, Termination
 from rra.artifact import layout
 from rra.bundle import core_digest
 from rra.errors import UsageError
-from rra.evidence import OUTPUTS, STDERR, STDOUT
+from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
 from rra.launch.inventory import TreeSnapshot
 from rra.launch.parameters import Settings, settle
@@ -22,6 +23,7 @@ from rra.launch.recorder import Recorder
 from rra.launch.records import RunFacts, write_record
 from rra.launch.request import RunRequest, RunResult
 from rra.launch.surroundings import SYSTEM_PATH, command, variables, view
+from rra.launch.uncollected import uncollected
 from rra.launch.workspace import Workspace, workspace
 from rra.model import ExecutionRecord, Launcher
 from rra.sandbox import Sandbox, best_sandbox
@@ -60,7 +62,14 @@ def run_launcher(request: RunRequest) -> RunResult:
         facts = _execute(request, space, settings, sandbox, argv=argv, core=core)
         record = write_record(facts)
         message = _message(facts, launcher)
-        return _keep(request, space, record, message)
+        lost = uncollected(
+            facts.code,
+            {source for source, _ in facts.collected},
+            code=space.code,
+            outputs=space.record / OUTPUTS,
+        )
+        done = _keep(request, space, record, message)
+    return dataclasses.replace(done, uncollected=tuple(printable(path) for path in lost))
 
 
 def _launcher(request: RunRequest) -> Launcher:

@@ -171,3 +171,18 @@ def test_a_place_that_cannot_be_made_is_said_with_its_variable(
     assert f"can be made at {tmp_path / 'a' / 'rra.yaml' / 'x'}: " in done.stderr
     assert f"set {variable} to a folder that can be written" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_run_names_at_most_five_results_that_no_collect_takes(tmp_path: Path) -> None:
+    writes = f"{DEVIATES}\nfor i in range(7):\n    open(f'r{{i}}.json', 'w').write(str(i))\n"
+    make_artifact(tmp_path / "a", {"main.py": writes})
+    note = (
+        "the run wrote r0.json, r1.json, r2.json, r3.json, r4.json and 2 more "
+        "in its copy of the code, which no collect takes"
+    )
+
+    said = call("run", "a", cwd=tmp_path)
+    document = json.loads(call("run", "--json", "a", cwd=tmp_path).stdout)
+
+    assert f"note: main: {note}\n" in said.stdout
+    assert document["result"]["runs"][0]["notes"] == [note]

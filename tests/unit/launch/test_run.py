@@ -184,6 +184,21 @@ def test_only_what_this_run_wrote_is_collected(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "code" / "results" / "new.json").read_text() == "{}"
 
 
+def test_results_that_nothing_took_are_named(tmp_path: Path) -> None:
+    script = (
+        "mkdir -p results __pycache__ .pytest_cache && echo 1 > results/x.bin\n"
+        "echo 2 > scores.json; echo 3 > named; echo 4 > unnamed; echo 5 > taken.json\n"
+        "echo 6 > copied.json; cp copied.json $RRA_OUTPUT_DIR/metrics.json\n"
+        "echo 7 > __pycache__/a.json; echo 8 > .pytest_cache/b.json; echo 9 > old.csv\n"
+    )
+    files = {"launchers/main.sh": script, "code/README.md": "Writes `named`.\n"}
+    files |= {"code/old.csv": "", "code/untouched.csv": ""}
+    launchers = {"main": {"outputs": ["metrics.json"], "collect": {"taken.json": "taken.json"}}}
+    result = run(tmp_path / "a", files, launchers=launchers)
+    assert result.ok
+    assert result.uncollected == ("named", "old.csv", "results/x.bin", "scores.json")
+
+
 def test_a_launcher_reads_the_outputs_of_those_it_needs(tmp_path: Path) -> None:
     files = {
         "launchers/first.sh": 'echo 7 > "$RRA_OUTPUT_DIR/x"\n',

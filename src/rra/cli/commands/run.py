@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.text import next_step, number, table
-from rra.cli.verb import VerbCommand, answer, json_option
+from rra.cli.verb import VerbCommand, answer, json_option, safe
 
 if TYPE_CHECKING:
     from rra.api._run import ObtainedValue, RunSetResult
@@ -137,5 +137,8 @@ def _render(result: RunSetResult) -> str:
                 ],
             )
         )
+    notes = [f"note: {run.launcher}: {safe(note)}" for run in result.runs for note in run.notes]
+    if notes:
+        parts.append("\n".join(notes))
     parts.append(next_step("rra guide, then rra verify" if result.ok else "mend it and rra run"))
     return "\n\n".join(parts)
