@@ -17,7 +17,7 @@ from typing import Self
 
 from rra._base.files import storage_errors
 from rra.bundle.tarparser import shown, unsafe
-from rra.errors import StorageError
+from rra.errors import RraError, StorageError
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -114,13 +114,24 @@ class Place:
         """Turn what the system says about a member into one of our errors."""
         try:
             with storage_errors(self._directory):
-                yield
+                try:
+                    yield
+                except OSError as error:
+                    if error.errno in _IN_THE_WAY:
+                        raise self._in_the_way(name, error) from error
+                    raise
         except OSError as error:
-            if name and error.errno in _IN_THE_WAY:
-                raise unsafe(name, "something else is already at that place") from error
-            where = f"{self._directory}/{shown(name)}" if name else str(self._directory)
-            message = f"cannot write {where}: {error.strerror or error}"
-            raise StorageError(message, hint="choose another directory") from error
+            raise self._cannot_write(name, error) from error
+
+    def _in_the_way(self, name: bytes, error: OSError) -> RraError:
+        if name:
+            return unsafe(name, "something else is already at that place")
+        return self._cannot_write(name, error)
+
+    def _cannot_write(self, name: bytes, error: OSError) -> StorageError:
+        where = f"{self._directory}/{shown(name)}" if name else str(self._directory)
+        message = f"cannot write {where}: {error.strerror or error}"
+        return StorageError(message, hint="choose another directory")
 
 
 def _write(descriptor: int, chunk: memoryview) -> None:
