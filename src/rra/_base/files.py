@@ -28,7 +28,7 @@ _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 @contextlib.contextmanager
 def storage_errors(target: Path) -> Iterator[None]:
-    """Turn a full disk, a refused write or a path through a file into a `StorageError` that names the target."""
+    """Turn a full disk, a refused write or a path through a file into a `StorageError`."""
     try:
         yield
     except OSError as error:
