@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import load_artifact
+from rra.artifact import Artifact, layout, load_artifact
 from rra.errors import RraError
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Blank:
-    """A place that only the author can fill."""
+    """A place that only the author can fill.
+
+    Attributes:
+        stops: Whether a launcher cannot run, or nothing be verified, before it is filled.
+    """
 
     path: str
     line: int
     text: str
+    stops: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -142,9 +147,22 @@ def _described(result: InitResult, progress: Progress) -> InitResult:
         launchers=tuple(artifact.manifest.launchers),
         outcomes=outcomes,
         locked=locked,
+        blanks=tuple(
+            dataclasses.replace(blank, stops=_stops(artifact, blank)) for blank in result.blanks
+        ),
         notes=(*result.notes, *notes),
         problems=artifact.warnings,
     )
+
+
+def _stops(artifact: Artifact, blank: Blank) -> bool:
+    """Tell whether a blank of the manifest is a launcher's command or a reported value."""
+    if blank.path != layout.MANIFEST:
+        return False
+    line = artifact.document.text.split("\n")[blank.line - 1]
+    starts = {artifact.document.position((key,))[0]: key for key in artifact.document.data}
+    section = max((start for start in starts if start <= blank.line), default=0)
+    return line.lstrip(" -").startswith("reported:") or starts.get(section) == "launchers"
 
 
 def _lock_nothing(root: Path, progress: Progress) -> tuple[bool, tuple[str, ...]]:

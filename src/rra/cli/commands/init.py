@@ -90,5 +90,15 @@ def _render(result: InitResult) -> str:
         lines.append(f"{len(result.blanks)} blanks are left for the author, first:")
         for blank in result.blanks[:_BLANKS_SHOWN]:
             lines.append(f"  {blank.path}:{blank.line}: {safe(blank.text)}")
-    lines.append(next_step("rra run" if result.locked else "rra lock, then rra run"))
+    lines.append(next_step(_next(result)))
     return "\n".join(lines)
+
+
+def _next(result: InitResult) -> str:
+    """Return the commands to type next; blanks that stop them come first."""
+    commands = "rra run" if result.locked else "rra lock, then rra run"
+    stopping = [f"{blank.path}:{blank.line}" for blank in result.blanks if blank.stops]
+    if not stopping:
+        return commands
+    more = " …" if len(stopping) > _BLANKS_SHOWN else ""
+    return f"fill in the blanks {', '.join(stopping[:_BLANKS_SHOWN])}{more}, then {commands}"
