@@ -1,4 +1,4 @@
-"""Plain text for people: tables that fold, never cut, and read well in a pipe."""
+"""Plain text for people: tables that fold on a terminal, and keep every cell whole in a pipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from decimal import Context, Decimal, InvalidOperation
 
 from rra.cli.verb import safe
 
-_MIN_WIDTH = 100
+_MIN_WIDTH = 60
+_NO_LIMIT = 1 << 20
 _DIGITS = 8
 _STYLES = {
     "reproduced": "green",
@@ -27,7 +28,11 @@ _STYLES = {
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as text; colours only on a terminal that wants them."""
+    """Return a table as text.
+
+    On a terminal it folds to the width, in colours unless `NO_COLOR` is set. Elsewhere nothing is
+    folded, so that ids and paths can be searched for and copied.
+    """
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
@@ -38,10 +43,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         grid.add_column(name, overflow="fold")
     for row in rows:
         grid.add_row(*(Text(safe(cell), style=_style(cell)) for cell in row))
-    on_terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    width = shutil.get_terminal_size().columns if on_terminal else _MIN_WIDTH
+    on_terminal = sys.stdout.isatty()
+    width = max(shutil.get_terminal_size().columns, _MIN_WIDTH) if on_terminal else _NO_LIMIT
+    coloured = on_terminal and not os.environ.get("NO_COLOR")
     buffer = io.StringIO()
-    console = Console(file=buffer, width=max(width, 60), force_terminal=on_terminal)
+    console = Console(file=buffer, width=width, force_terminal=coloured)
     console.print(grid)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 

@@ -12,6 +12,7 @@ import pytest
 
 from rra.artifact.tree import tree_id
 from rra.cli.commands import next as next_verb
+from rra.cli.text import table
 from tests.support.artifacts import DEVIATES, make_artifact, outcome
 from tests.support.needs import needs
 
@@ -186,3 +187,55 @@ def test_run_names_at_most_five_results_that_no_collect_takes(tmp_path: Path) ->
 
     assert f"note: main: {note}\n" in said.stdout
     assert document["result"]["runs"][0]["notes"] == [note]
+
+
+def test_a_table_in_a_pipe_keeps_every_cell_whole() -> None:
+    path = "evidence/" + "x" * 300 + "/record.json"
+    text = table(("launcher", "evidence"), [("m" * 120, path), ("b", "c d " * 60)])
+    assert [line.split() for line in text.splitlines()[2:3]] == [["m" * 120, path]]
+    assert len(text.splitlines()) == 4
+
+
+def test_a_table_on_a_terminal_folds_to_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = table(("launcher", "evidence"), [("main", "x" * 300)])
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert text.count("x") == 300
+    assert "\x1b" not in text
+
+
+def test_verify_says_what_keeps_it_from_the_next_level(tmp_path: Path) -> None:
+    make_artifact(tmp_path / "a", {"main.py": DEVIATES})
+
+    said = call("verify", "a", cwd=tmp_path).stdout
+
+    level = next(line for line in said.splitlines() if line.startswith("level "))
+    assert level.startswith("level    none: 0 of 1 declared outcomes reproduced (")
+    assert "\nwhy not L0: " in said
+
+
+def test_init_of_nothing_asks_to_fill_in_what_stops_a_run_first(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    said = call("init", "new", cwd=tmp_path).stdout
+    lines = (tmp_path / "new" / "rra.yaml").read_text().splitlines()
+    blank = [
+        number
+        for number, line in enumerate(lines, 1)
+        if "⟦fill" in line and ("reported" in line or "launchers/main.sh" in line)
+    ]
+    assert len(blank) == 2
+    places = ", ".join(f"rra.yaml:{number}" for number in blank)
+    assert said.endswith(f"next: fill in the blanks {places}, then rra run\n"), said
+
+
+def test_init_with_all_that_a_run_needs_goes_straight_on(tmp_path: Path) -> None:
+    root = tmp_path / "new"
+    root.mkdir()
+    (root / "main.py").write_text("print('accuracy', 98.9)\n")
+    (root / "README.md").write_text(
+        "# New\n\n    python main.py\n\n| model | accuracy |\n|---|---|\n| lda | 98.9 |\n"
+    )
+    said = call("init", "new", cwd=tmp_path).stdout
+    assert said.endswith("next: rra run\n"), said

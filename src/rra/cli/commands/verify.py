@@ -13,7 +13,10 @@ from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, s
 
 if TYPE_CHECKING:
     from rra.api._verify import VerifyResult
-    from rra.verify import OutcomeReproduction
+    from rra.verify import OutcomeReproduction, Reproduction
+
+_NEXT_LEVEL = {"none": "L0", "L0": "L1", "L1": "L2", "L2": "L3"}
+_REASONS_SHOWN = 6
 
 
 @click.command(
@@ -97,13 +100,21 @@ def _render(result: VerifyResult) -> str:
             lines += _details(outcome)
     lines += [f"note: {note}" for note in found.notes]
     lines.append(f"verdict  {found.verdict}")
-    lines.append(f"level    {found.coverage}")
-    lines += [f"         {safe(reason)}" for reason in found.level_reasons[:6]]
+    lines += _level(found)
     attempt = f"attempt {found.plan.attempt} of {found.attempts}"
     lines.append(f"nonce    {found.nonce} ({attempt}), runs isolated by {found.plan.sandbox}")
     lines.append(f"kept in  {result.directory}")
     lines.append(next_step("rra audit, then rra report"))
     return "\n".join(lines)
+
+
+def _level(found: Reproduction) -> list[str]:
+    """Return the level with what it speaks about, and why it is not the next one."""
+    known = found.coverage.startswith(f"{found.level} · ")
+    lines = [f"level    {found.coverage if known else f'{found.level}: {found.coverage}'}"]
+    above = _NEXT_LEVEL.get(found.level)
+    label = f"why not {above}: " if above else "note: "
+    return lines + [f"{label}{safe(reason)}" for reason in found.level_reasons[:_REASONS_SHOWN]]
 
 
 def _obtained(outcome: OutcomeReproduction) -> str:
