@@ -100,7 +100,7 @@ def main() -> None:
     except click.exceptions.Exit as ending:
         sys.exit(ending.exit_code)
     except click.ClickException as error:
-        error.show()
+        _refuse(error)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
@@ -108,3 +108,19 @@ def main() -> None:
         # The reader has what it wanted (`rra … | head`); nothing more may be written.
         sys.stderr.close()
         sys.exit(0)
+
+
+def _refuse(error: click.ClickException) -> None:
+    """Say what is wrong with the call: to a machine in the envelope, if it asks for that."""
+    words = sys.argv[1:]
+    if "--json" not in (words[: words.index("--")] if "--" in words else words):
+        error.show()
+        return
+    from rra.cli.verb import usage_envelope
+
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path.split()[1:] if context is not None else []
+    verb = "-".join(path) or next((word for word in words if word in COMMANDS), "rra")
+    command = " ".join(["rra", *path])
+    click.echo(usage_envelope(verb, error.format_message(), hint=f"see {command} --help"))
+    sys.stdout.flush()

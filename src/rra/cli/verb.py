@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import click
 
-from rra.errors import Problem, RraError
+from rra.errors import Problem, RraError, UsageError
 
 ENVELOPE_VERSION = "1.0"
 Progress = Callable[[str], None]
@@ -156,6 +156,13 @@ def _fail(verb: str, error: RraError, *, as_json: bool) -> None:
             click.echo(f"  what to do: {safe(error.hint)}", err=True)
     sys.stdout.flush()
     sys.exit(error.exit_code)
+
+
+def usage_envelope(verb: str, message: str, *, hint: str) -> str:
+    """Return the envelope of a call that was not understood, as text."""
+    result = {"error": {"slug": UsageError.slug, "message": message, "hint": hint}}
+    envelope = _envelope(verb, UsageError.exit_code, result, ())
+    return json.dumps(envelope, indent=2, ensure_ascii=False)
 
 
 def _crash(verb: str, error: Exception, *, as_json: bool) -> None:

@@ -97,3 +97,31 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_control_characters_of_a_file_name_cannot_steer_the_terminal() -> None:
     assert safe("a\x1b[2Jb\u202ec") == "a\\x1b[2Jb\\x202ec"
+
+
+@pytest.mark.parametrize(
+    ("words", "verb", "said"),
+    [
+        (["run", "--jsno", "--json"], "run", "No such option"),
+        (["--json", "verfy"], "rra", "No such option"),
+        (["verfy", "--json"], "rra", "no verb is called 'verfy'; did you mean verify?"),
+        (["diff", "--json"], "diff", "Missing argument"),
+        (["claims", "suggest", "--json", "--nope"], "claims-suggest", "No such option"),
+        (["run", "--set", "x", "--json"], "run", "--set x: give NAME=VALUE"),
+    ],
+)
+def test_a_wrong_call_is_said_to_a_machine_too(words: list[str], verb: str, said: str) -> None:
+    done = call(*words)
+    document = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert (document["verb"], document["ok"], document["exit_code"]) == (verb, False, 2)
+    assert document["result"]["error"]["slug"] == "usage"
+    assert said in document["result"]["error"]["message"]
+    assert document["result"]["error"]["hint"].startswith("see rra")
+
+
+def test_a_wrong_call_without_json_is_said_on_stderr_only() -> None:
+    done = call("run", "--jsno")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such option" in done.stderr
+    assert call("run", "--", "--json").stdout == ""
