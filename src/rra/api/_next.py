@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rra.api import _ledger
 from rra.api._open import open_artifact
@@ -13,7 +14,11 @@ from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout
 from rra.errors import CorruptError
 
+if TYPE_CHECKING:
+    from rra.lint import Finding
+
 _SHOWN = 8
+_COMMAND = re.compile(r"(?:^|: )(rra [a-z][^`;]*)$")
 _ALL_REASONS = "level_reasons of that verification names them all"
 _DOCUMENTED = (
     "L3 asks for agreement, and the artifact documents why there is none: L2 is what it can reach, "
@@ -90,7 +95,7 @@ def _next(artifact: Artifact, progress: Progress) -> NextResult:
     errors = [f for f in lint_artifact(artifact.root).findings if f.severity is Severity.ERROR]
     steps = _unlocked(artifact)
     steps += [
-        Step(what=f"{e.place}: {e.message}", command=e.hint or f"rra explain {e.rule}")
+        Step(what=f"{e.place}: {e.message}{_aside(e.hint)}", command=_action(e))
         for e in errors
         if not (steps and e.rule == "RRA201")
     ]
@@ -110,6 +115,16 @@ def _next(artifact: Artifact, progress: Progress) -> NextResult:
     if level != "L3":
         steps = _lacking(document, _minutes(artifact))
     return _result(artifact, level, steps, basis)
+
+
+def _aside(hint: str) -> str:
+    return f" ({hint})" if hint and _COMMAND.search(hint) is None else ""
+
+
+def _action(finding: Finding) -> str:
+    """Return what to type about a finding: the command that its hint gives, else its page."""
+    found = _COMMAND.search(finding.hint)
+    return found[1] if found else f"rra explain {finding.rule}"
 
 
 def _lacking(document: Mapping[str, Any], minutes: float | None) -> list[Step]:

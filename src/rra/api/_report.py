@@ -100,7 +100,7 @@ def _write(
         text = render_html(artifact, reproduction=document, audit=audit, lint=lint)
     atomic_write(target, text)
     return ReportResult(
-        file=target.absolute(),
+        file=target.parent.resolve() / target.name,
         reproduction=judged[0] if judged else None,
         audit=audited[0] if audited else None,
         nonce=document["plan"]["nonce"] if document else None,

@@ -152,12 +152,18 @@ def load_artifact(path: Path, *, tables: bool = True) -> Artifact:
     root = path.parent if path.name == layout.MANIFEST and path.is_file() else path
     manifest_path = root / layout.MANIFEST
     if not root.is_dir():
-        message = f"no such directory: {root}"
+        is_file = root.is_file()
+        message = f"{root} is a file" if is_file else f"no such directory: {root}"
         raise NotAnArtifactError(message, hint="give the directory that holds rra.yaml")
     if not manifest_path.is_file():
         message = f"{root} holds no {layout.MANIFEST}"
         raise NotAnArtifactError(message, hint=f"make one with: rra init {root}")
     document = _parse(manifest_path, layout.MANIFEST)
+    if document.data is None:
+        what = "the file is empty" if not document.text.strip() else "the file has only comments"
+        hint = f"remove it, then draft one with: rra init {root}"
+        problem = document.problem((), what, clause="manifest/type", hint=hint)
+        _raise_faults([problem], layout.MANIFEST)
     problems = check_document(document, "manifest")
     _raise_faults(problems, layout.MANIFEST)
     manifest = _build(document, Manifest)

@@ -86,7 +86,8 @@ def check_equality(artifact: Artifact) -> EqualityResult:
         return EqualityResult(None, None, computed, code, tuple(steps), message)
     equal = computed == expected
     word = "equals" if equal else "differs from"
-    message = f"code with its {len(steps)} repairs taken back {word} the source tree {expected}"
+    count = "1 repair" if len(steps) == 1 else f"{len(steps)} repairs"
+    message = f"code with its {count} taken back {word} the source tree {expected}"
     if not equal:
         message += f" (it is {computed})"
     return EqualityResult(equal, expected, computed, code, tuple(steps), message)

@@ -151,7 +151,10 @@ def repairs_text(draft: Draft) -> str:
     """Return the draft of ``guide/repairs.yaml``: uncommitted changes, or nothing."""
     head = (
         "# Every change of the upstream code, as a patch with its reason, in the order in which\n"
-        "# they apply. `rra repair` records one.\n"
+        "# they apply. To make one, change the committed code, and in its folder:\n"
+        "#   git add -N NEW-FILES    (only where files are new)\n"
+        "#   git diff --binary --full-index --relative -- CHANGED-FILES > NAME.patch\n"
+        "# Put it into guide/repairs/ and its entry here; `rra repair` checks that it fits.\n"
     )
     source = draft.source
     if source is None or not source.patch:

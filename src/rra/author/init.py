@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra._base.files import walk_files
@@ -23,6 +23,7 @@ from rra.author.names import slug
 from rra.author.plan import InitPlan, PlannedFile, Replacement
 from rra.author.source import ignored_files, is_git_root, read_source, tracked_files
 from rra.author.templates import render_template
+from rra.bundle.links import check_artifact_links
 from rra.errors import InternalError, UsageError
 from rra.model import Manifest, RepairsDocument, SettingsDocument
 from rra.scan import scan_repository
@@ -36,6 +37,7 @@ _IGNORE_OUTPUTS = (
     "outputs/ holds what runs leave; to hide it from git without changing the code: "
     "echo outputs/ >> .git/info/exclude"
 )
+_LINKS_SHOWN = 5
 Files = dict[PurePosixPath, PlannedFile]
 
 
@@ -132,11 +134,20 @@ def _with_source(root: Path, draft: Draft) -> Draft:
     else:
         files = list(code_files(root, _manifest(manifest_text(draft))))
     source = read_source(root, files)
-    notes = draft.notes + source.notes
+    notes = draft.notes + source.notes + tuple(_link_notes(root, files))
     if source.patch:
         count = len(source.changed)
         notes += (f"{count} files differ from the last commit: see repair {texts.UNCOMMITTED}",)
     return dataclasses.replace(draft, source=source, notes=notes)
+
+
+def _link_notes(root: Path, files: list[PurePosixPath]) -> Iterator[str]:
+    """Yield a note for each symbolic link that `lock` and `run` will refuse."""
+    problems = list(check_artifact_links(root, dict.fromkeys(files, "code")))
+    for problem in problems[:_LINKS_SHOWN]:
+        yield f"{problem.path} {problem.message}, which rra lock refuses: {problem.hint}"
+    if len(problems) > _LINKS_SHOWN:
+        yield f"and {len(problems) - _LINKS_SHOWN} more links that rra lock refuses"
 
 
 def _is_passed_over(path: PurePosixPath) -> bool:

@@ -27,6 +27,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from rra._base.files import storage_errors
+from rra.bundle.links import with_hint
 from rra.bundle.names import check_links, check_names, printable
 from rra.errors import FormatError, Problem, UnavailableError
 from rra.model import ElementLock
@@ -131,7 +132,8 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
     problems += check_names(entry.path for entry in entries)
     links = {entry.path: entry.target for entry in entries if entry.kind == LINK}
     regular = frozenset(str(entry.path) for entry in entries if entry.kind == FILE)
-    problems += check_links(links, regular, frozenset(map(str, folders)))
+    found = check_links(links, regular, frozenset(map(str, folders)))
+    problems += (with_hint(root, PurePosixPath(problem.path), problem) for problem in found)
     if problems:
         problems.sort(key=lambda problem: (problem.path, problem.message))
         first = problems[0]

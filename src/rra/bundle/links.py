@@ -37,10 +37,20 @@ def check_artifact_links(root: Path, layers: Mapping[PurePosixPath, str]) -> Ite
             if other:
                 what = f"is a symbolic link from {title} into {other}: {printable(own[link])}"
                 yield Problem(what, problem.path, clause="bundle/links", hint=_HINT)
-            elif not (root / link).exists():
-                yield dataclasses.replace(problem, hint=_DANGLING_HINT)
             else:
-                yield problem
+                yield with_hint(root, link, problem)
+
+
+def with_hint(root: Path, link: PurePosixPath, problem: Problem) -> Problem:
+    """Return a problem of a link with another hint where there is no file that could be copied.
+
+    Args:
+        root: Folder that the link's path starts from.
+        link: The link.
+        problem: What is wrong with it.
+    """
+    dangling = not os.path.exists(root / link)  # noqa: PTH110 - a loop of links is no error here
+    return dataclasses.replace(problem, hint=_DANGLING_HINT) if dangling else problem
 
 
 def tied_by_links(root: Path, files: Iterable[PurePosixPath]) -> frozenset[PurePosixPath]:

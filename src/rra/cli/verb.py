@@ -150,10 +150,17 @@ def _fail(verb: str, error: RraError, *, as_json: bool) -> None:
         envelope = _envelope(verb, error.exit_code, result, error.problems)
         click.echo(json.dumps(envelope, indent=2, ensure_ascii=False))
     else:
-        _show_problems(error.problems)
-        click.echo(f"error: {safe(error.message)} [{error.slug}]", err=True)
-        if error.hint:
-            click.echo(f"  what to do: {safe(error.hint)}", err=True)
+        message, hint = error.message, error.hint
+        if len(error.problems) == 1 and error.problems[0].message in message:
+            (only,) = error.problems  # the message says all of it already
+            clause = f" [{only.clause}]" if only.clause else ""
+            message = message if message.endswith(clause) else message + clause
+            hint = hint or only.hint
+        else:
+            _show_problems(error.problems)
+        click.echo(f"error: {safe(message)} [{error.slug}]", err=True)
+        if hint:
+            click.echo(f"  what to do: {safe(hint)}", err=True)
     sys.stdout.flush()
     sys.exit(error.exit_code)
 

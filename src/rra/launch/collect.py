@@ -202,6 +202,32 @@ def _class(piece: str) -> str:
     return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
 
 
+def is_output(launcher: Launcher, name: str) -> bool:
+    """Tell whether a run of a launcher may leave a file of this name in its outputs.
+
+    Args:
+        launcher: Its `outputs` and `collect` say so; a folder stands for everything in it.
+        name: Path inside the output directory.
+    """
+    path = PurePosixPath(name)
+    if any(_compile(spec.name)[0].fullmatch(str(path)) for spec in launcher.output_specs):
+        return True
+    return any(_may_become(path, *item) for item in launcher.collect.items())
+
+
+def _may_become(path: PurePosixPath, pattern: str, place: str) -> bool:
+    """Tell whether `collect` may put a file of the code at this place in the outputs."""
+    target = PurePosixPath(place)
+    if target.parts and path.is_relative_to(target):
+        return True
+    if target.parts:
+        return False
+    expression, base = _compile(pattern)
+    if base == PurePosixPath(pattern) and base.suffix:  # it names a file, as far as names tell
+        return str(path) == base.name
+    return expression.fullmatch(str(base / path)) is not None
+
+
 def missing_outputs(launcher: Launcher, outputs: Path) -> list[str]:
     """Return the required outputs that are not there; a folder counts when it holds a file."""
     names = [str(path) for path, _ in regular_files(outputs)]

@@ -14,6 +14,7 @@ from rra.lint.finding import Finding, LintResult, Severity
 from rra.lint.rule import Rule, rules
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_NAMED = 3
 _SARIF_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _GITHUB_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -40,8 +41,21 @@ def to_text(result: LintResult) -> str:
         f"{item.finding.place}: overlooked {item.finding.rule}: {item.reason}"
         for item in result.suppressed
     ]
-    lines += [f"not applied: {code} ({why})" for code, why in result.skipped.items()]
+    lines += _skipped(result)
     return "\n".join([*lines, summary(result)]) + "\n"
+
+
+def _skipped(result: LintResult) -> list[str]:
+    """Return one line for each reason why rules could not run."""
+    reasons: dict[str, list[str]] = {}
+    for code, why in result.skipped.items():
+        reasons.setdefault(why, []).append(code)
+    return [
+        f"not applied: {', '.join(codes)} ({why})"
+        if len(codes) <= _NAMED
+        else f"not applied: {len(codes)} rules ({why})"
+        for why, codes in reasons.items()
+    ]
 
 
 def summary(result: LintResult) -> str:

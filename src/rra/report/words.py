@@ -38,8 +38,12 @@ def explain_word(word: str) -> str:
         UsageError: The catalogue has no such word.
     """
     known = catalogue()
-    wanted = word.strip().split("(")[0]
+    wanted = word.strip().strip("[]").split("(")[0]
     key = wanted if wanted in known else next((k for k in known if k.lower() == wanted.lower()), "")
+    family = _CLAUSES.get(wanted.lower().partition("/")[0])
+    if not key and family:
+        meaning = f"{family[0]} {_CLAUSE}"
+        return Word(wanted, "clause of a problem or finding", meaning, family[1]).render()
     if not key:
         near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(near)}?" if near else f"words: {', '.join(known)}"
@@ -48,8 +52,8 @@ def explain_word(word: str) -> str:
 
 
 def catalogue() -> dict[str, Word]:
-    """Return all entries by word: verdicts, audit verdicts, evidence levels, levels, errors."""
-    entries = [*_VERDICTS, *_AUDIT, *_EVIDENCE, *_LEVELS, *_errors()]
+    """Return all entries by word: verdicts, levels, weights and scopes, errors."""
+    entries = [*_VERDICTS, *_AUDIT, *_EVIDENCE, *_LEVELS, *_WEIGHTS, *_SCOPES, *_errors()]
     return {entry.word: entry for entry in entries}
 
 
@@ -126,9 +130,12 @@ _VERDICTS = (
     ),
     _verdict(
         "not_assessed",
-        "The outcome was not judged, because it is declared as not comparable here (such as a "
-        "duration on another machine).",
-        "Verify on the hardware that the paper names, or leave it.",
+        "The question was not asked. As the verdict on an outcome: it was not judged, because it "
+        "is declared as not comparable here (such as a duration on another machine). In the "
+        "column of repeats: there are no references, or too few, to compare the new runs with; "
+        "that says nothing against the value.",
+        "Verify on the hardware that the paper names, or leave it. For repeats: collect runs by "
+        "somebody else and give them with `rra verify --references`.",
     ),
     _verdict(
         "could_not_run",
@@ -310,6 +317,105 @@ _LEVELS = (
         "Nothing.",
     ),
 )
+
+_WEIGHTS = (
+    Word(
+        "material",
+        "weight of a finding",
+        "A finding that counts: it decides the verdict on the value. Only `immaterial` is written "
+        "beside a finding; all others are material.",
+        "Read what the finding says, and its own word: `rra explain HARDCODED`.",
+    ),
+    Word(
+        "immaterial",
+        "weight of a finding",
+        "A finding that is told for completeness and decides nothing: the verdict would be the "
+        "same without it.",
+        "Nothing has to be done. Read it if you want to know what else was seen.",
+    ),
+)
+
+
+def _scope(word: str, meaning: str) -> Word:
+    what_next = "It is `scope` in rra.yaml: say what the launcher really redoes, never more."
+    return Word(word, "scope of an outcome", meaning, what_next)
+
+
+_SCOPES = (
+    _scope(
+        "retrained",
+        "Everything is redone, from the data to the value: models are trained or fitted anew. It "
+        "is what holds when no scope is given.",
+    ),
+    _scope(
+        "re-evaluated",
+        "A model that is supplied is run on the data again; it is not trained anew.",
+    ),
+    _scope(
+        "rescored",
+        "Predictions that are supplied are scored again; no model is run.",
+    ),
+    _scope(
+        "aggregated",
+        "Results of single runs that are supplied are put together again (a mean, a table). The "
+        "declared data may hold those numbers, so taking them from there is not hard-coding.",
+    ),
+)
+
+_CLAUSE = "The clause in brackets names what exactly is broken; the line names the place."
+_DOCUMENT = "Go to the line and column that are named; `rra lint` shows the place again."
+_READ = "Read the message beside it. Correct the file it names, and run the same command again."
+_CLAUSES = {
+    "author": ("The template that `rra init` was given cannot be used.", _READ),
+    "bundle": (
+        (
+            "Something in the artifact or the bundle is not what an archive may hold: a link "
+            "that leads nowhere or away, a name that some systems cannot store, a file that is "
+            "missing, or a document of the bundle that is damaged."
+        ),
+        (
+            "Rename, copy or remove the file that is named, or exclude it (`code.exclude` in "
+            "rra.yaml). A bundle made by somebody else: fetch it again."
+        ),
+    ),
+    "claims": ("Something about the numbers found in a text or in a run.", _READ),
+    "code": ("Something about the files of the code.", _READ),
+    "environment": (
+        "Something about an environment or its lock.",
+        "Lock it again: `rra lock`.",
+    ),
+    "evidence": (
+        "A record of an earlier run is incomplete, changed, or of another state of the artifact.",
+        "Remove the record and run the launcher again: `rra run`.",
+    ),
+    "format": ("A document cannot be read at all: it is not valid YAML, JSON or UTF-8.", _DOCUMENT),
+    "guide": ("Something about the guide or its tables.", "Write its tables again: `rra guide`."),
+    "launch": ("Something that a run needs is not there.", _READ),
+    "launcher": ("Something about a launcher: its file, its paths or what it reads.", _READ),
+    "lint": ("Something about linting itself: what it could not read or is to overlook.", _READ),
+    "lock": ("rra.lock breaks the format, or is of other files.", "Make it anew: `rra lock`."),
+    "manifest": (
+        (
+            "rra.yaml breaks the format: a key is missing or unknown, a value has the wrong "
+            "form, or a name is used that is defined nowhere."
+        ),
+        _DOCUMENT,
+    ),
+    "model": ("A value of a document has the wrong form.", _DOCUMENT),
+    "references": ("The file of reference runs breaks the format.", _DOCUMENT),
+    "repairs": ("Something about guide/repairs.yaml or a patch.", "See all of it: `rra repair`."),
+    "scan": (
+        (
+            "Something in the repository could not be read while it was looked through, such as a "
+            "script with a syntax error; the rest was."
+        ),
+        "Correct that file, or ignore it if it plays no part in the results.",
+    ),
+    "security": ("Something that looks like a secret.", "Take it out, and withdraw the secret."),
+    "selector": ("A selector cannot find its value.", "Correct it in rra.yaml."),
+    "settings": ("guide/settings.yaml breaks the format.", _DOCUMENT),
+}
+"""What the first part of a clause stands for, and what to do."""
 
 _ERRORS = {
     "error": (

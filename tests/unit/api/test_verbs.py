@@ -206,3 +206,20 @@ def test_a_report_by_default_lies_where_it_is_neither_code_nor_packed(tiny: Path
     written = api.report(tiny)
     assert written.file == tiny / "outputs" / "report.html"
     assert api.lock(tiny).core == before
+
+
+def test_next_gives_commands_not_hints(tiny: Path) -> None:
+    api.lock(tiny)
+    manifest = tiny / "rra.yaml"
+    text = manifest.read_text()
+    assert "metrics.json" in text
+    manifest.write_text(text.replace('"file": "metrics.json"', '"file": "nowhere.json"'))
+    steps = [s for s in api.next(tiny).steps if "does not declare nowhere.json" in s.what]
+    assert [step.command for step in steps] == ["rra explain RRA501"]
+    assert "add nowhere.json to the outputs of launcher" in steps[0].what
+
+
+def test_report_names_its_file_without_detours(tiny: Path) -> None:
+    (tiny / "outputs").mkdir()
+    result = api.report(tiny, tiny / "outputs" / ".." / "page.md", style="markdown")
+    assert result.file == tiny.resolve() / "page.md"

@@ -140,3 +140,21 @@ def test_what_is_code_does_not_depend_on_git(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run(["git", "add", "-f", ".venv"], cwd=tmp_path, check=True)
     assert load_artifact(tmp_path).code_files() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("", "the file is empty"), ("# soon\n", "the file has only comments")]
+)
+def test_an_empty_manifest_is_called_empty(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "rra.yaml").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        load_artifact(tmp_path)
+    (problem,) = caught.value.problems
+    assert str(problem) == f"rra.yaml:1:1: {says} [manifest/type]"
+
+
+def test_a_file_in_the_place_of_the_directory_is_called_a_file(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(NotAnArtifactError, match=r"notes\.txt is a file$") as caught:
+        load_artifact(tmp_path / "notes.txt")
+    assert caught.value.hint == "give the directory that holds rra.yaml"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
@@ -372,3 +373,35 @@ def test_bad_calls(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not an id") as caught:
         plan_init(tmp_path, name="My Name")
     assert "my-name" in caught.value.hint
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_link_that_lock_refuses_is_noted(tmp_path: Path, nested: bool) -> None:  # noqa: FBT001
+    write(tmp_path, FILES)
+    (tmp_path / "good").symlink_to("main.py")
+    (tmp_path / "old.csv").symlink_to("gone.csv")
+    notes = [note for note in plan_init(tmp_path, nested=nested).notes if "symbolic link" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("old.csv is a symbolic link to something that is not in")
+    assert "remove the link, or exclude it" in notes[0]
+
+
+@needs("git")
+def test_the_patch_that_repairs_yaml_describes_fits(tmp_path: Path) -> None:
+    root = committed(tmp_path, FILES)
+    init(root)
+    (root / "main.py").write_text(SCRIPT + "# repaired\n")
+    (root / "new.py").write_text("x = 1\n")
+    commands = re.findall(
+        r"^#   (git .*?)(?:    .*)?$", (root / "guide/repairs.yaml").read_text(), re.MULTILINE
+    )
+    script = "; ".join(commands).replace("NEW-FILES", "new.py")
+    script = script.replace("CHANGED-FILES", "main.py new.py")
+    script = script.replace("NAME.patch", "guide/repairs/0001-mend.patch")
+    (root / "guide/repairs").mkdir()
+    subprocess.run(["sh", "-e", "-c", script], cwd=root, check=True)
+    (root / "guide/repairs.yaml").write_text(
+        "0001-mend: {title: a, symptom: b, cause: c, patch: guide/repairs/0001-mend.patch,"
+        " category: protocol, effect_on_results: none, rationale: d}\n"
+    )
+    assert check_equality(load_artifact(root)).ok

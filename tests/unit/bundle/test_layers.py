@@ -250,3 +250,13 @@ def test_special_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "code" / "pipe")
     with pytest.raises(FormatError, match=r"code/pipe is a named pipe, not a file"):
         plan_layers(artifact)
+
+
+def test_a_link_to_nothing_is_to_be_removed_or_excluded_not_copied(tmp_path: Path) -> None:
+    link(tmp_path, "code/old.csv", "gone.csv")
+    with pytest.raises(FormatError) as caught:
+        plan_layers(make_unlocked(tmp_path, {}))
+    (problem,) = caught.value.problems
+    assert problem.path == "code/old.csv"
+    assert problem.hint.startswith("remove the link, or exclude it")
+    assert "copy" not in problem.hint

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -79,3 +80,14 @@ def test_sarif_keeps_what_is_overlooked_with_its_reason(tmp_path: Path) -> None:
 def test_an_unknown_format_is_an_error() -> None:
     with pytest.raises(UsageError, match="no format xml"):
         format_result(result(), "xml")
+
+
+def test_rules_that_could_not_run_are_one_line_for_each_reason() -> None:
+    skipped = {f"RRA10{n}": "the manifest cannot be used" for n in range(5)} | {
+        "RRA402": "no guide"
+    }
+    text = format_result(dataclasses.replace(result(), skipped=skipped))
+    assert text.splitlines()[:-1] == [
+        "not applied: 5 rules (the manifest cannot be used)",
+        "not applied: RRA402 (no guide)",
+    ]

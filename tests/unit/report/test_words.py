@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+import rra
 from rra.audit.documents import AuditVerdict, EvidenceLevel
 from rra.errors import UsageError
 from rra.report.vocabulary import verdict
@@ -48,3 +51,45 @@ def test_an_unknown_word_gets_near_ones() -> None:
     with pytest.raises(UsageError) as caught:
         explain_word("reproducd")
     assert "reproduced" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("clause", "says"),
+    [
+        ("bundle/links", "link that leads nowhere"),
+        ("[format/yaml]", "not valid YAML"),
+        ("scan/syntax", "syntax error"),
+        ("manifest/properties/launchers/type", "rra.yaml breaks the format"),
+    ],
+)
+def test_a_clause_in_brackets_is_explained_by_its_family(clause: str, says: str) -> None:
+    text = explain_word(clause)
+    assert text.startswith(f"# {clause.strip('[]')}\n")
+    assert says in text
+    assert "**What to do:** " in text
+
+
+def test_every_clause_of_the_sources_has_a_family() -> None:
+    source = Path(rra.__file__).parent
+    texts = (path.read_text("utf-8") for path in source.rglob("*.py"))
+    clauses = {c for text in texts for c in re.findall(r'clause ?= ?"([a-z-]+/[a-z-]+)"', text)}
+    assert len(clauses) > 20
+    for clause in clauses:
+        assert "clause of a problem" in explain_word(clause)
+
+
+def test_a_slug_is_not_taken_for_a_clause() -> None:
+    assert "*error*" in explain_word("format/invalid")
+
+
+def test_not_assessed_is_explained_for_the_column_of_repeats_too() -> None:
+    text = explain_word("not_assessed")
+    assert "not comparable here" in text
+    assert "column of repeats: there are no references" in text
+
+
+@pytest.mark.parametrize(
+    "word", ["material", "immaterial", "aggregated", "rescored", "re-evaluated", "retrained"]
+)
+def test_weights_and_scopes_are_explained(word: str) -> None:
+    assert explain_word(word).startswith(f"# {word}\n")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 
+from rra.launch.collect import is_output
 from rra.lint.context import Context
 from rra.lint.finding import Finding, Profile, Severity
-from rra.lint.near import suggestion
+from rra.lint.near import nearest
 from rra.lint.rule import Rule
 
 _ALWAYS = ("stdout.txt", "stderr.txt")
@@ -73,16 +75,16 @@ class SelectorFileUndeclared(Rule):
             collected = list(launcher.collect.values())
             declared = [*(spec.name for spec in launcher.output_specs), *collected, *_ALWAYS]
             here = context.artifact.place_of(name, "selector", "file")
-            if _is_declared(selector.file, declared) or (here, selector.file) in seen:
+            known = str(PurePosixPath(selector.file)) in _ALWAYS or is_output(
+                launcher, selector.file
+            )
+            if known or (here, selector.file) in seen:
                 continue
             seen.add((here, selector.file))
             message = f"launcher {selector.launcher} does not declare {selector.file}"
-            hint = suggestion(
-                selector.file, declared, f"it declares {', '.join(declared[:-2]) or 'no file'}"
-            )
+            near = nearest(selector.file, declared)
+            hint = f"did you mean {near}? If not, " if near else ""
+            hint += f"add {selector.file} to the outputs of launcher {selector.launcher}"
+            if not near and declared[:-2]:
+                hint += f", or name one of {', '.join(declared[:-2])}"
             yield self.in_document(context.document, here, message, hint=hint)
-
-
-def _is_declared(file: str, declared: list[str]) -> bool:
-    """Tell whether a file is declared, itself or by a folder that it lies in."""
-    return any(file == name or file.startswith(name.rstrip("/") + "/") for name in declared)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from pathlib import Path
 
 from rra._base import process
@@ -44,7 +45,7 @@ def read_regex(path: Path, pattern: str) -> list[Candidate]:
     request = {
         "path": str(path.resolve()),
         "pattern": pattern,
-        "group": _group(pattern),
+        "group": value_group(pattern),
         "limit": MAX_CANDIDATES,
         "whole": "\\n" in pattern or "\n" in pattern,
     }
@@ -64,9 +65,18 @@ def read_regex(path: Path, pattern: str) -> list[Candidate]:
     return [Candidate(value, f"line {line}", line, groups) for value, line, groups in found]
 
 
-def _group(pattern: str) -> str:
+def value_group(pattern: str) -> str:
+    """Return the name of the group that holds the value, without searching anything.
+
+    Args:
+        pattern: As `read_regex` takes it.
+
+    Raises:
+        SelectError: The pattern does not compile, or has no such group.
+    """
     try:
-        names = list(re.compile(pattern).groupindex)
+        with warnings.catch_warnings(action="ignore"):
+            names = list(re.compile(pattern).groupindex)
     except (re.error, OverflowError, RecursionError) as error:
         raise SelectError(
             f"{pattern!r} is not a regular expression: {error}",
