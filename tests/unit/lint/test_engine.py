@@ -179,3 +179,11 @@ def test_progress_names_each_rule(tmp_path: Path) -> None:
     lines: list[str] = []
     result = lint_artifact(write_artifact(tmp_path), progress=lines.append)
     assert [line.split()[0] for line in lines] == list(result.rules)
+
+
+def test_the_manifest_itself_stands_for_its_directory(tmp_path: Path) -> None:
+    (tmp_path / "rra.yaml").write_text("")
+    result = lint_artifact(tmp_path / "rra.yaml")
+    assert [(f.place, f.rule, f.message) for f in result.findings] == [
+        ("rra.yaml:1:1", "RRA001", "the file is empty")
+    ]
