@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from rra.values.numbers import CONTEXT, ReportedNumber, rounds_to, truncates_to
+from rra.values.numbers import CONTEXT, ReportedNumber, rounds_to
 from rra.values.units import whole_of
 
 DECOYS = 200
@@ -22,6 +22,7 @@ DECOYS = 200
 
 _BOUNDS = (Decimal(1), Decimal(100))
 _NEAR = 10
+_TWO = Decimal(2)
 
 
 class ValueIndex:
@@ -37,12 +38,31 @@ class ValueIndex:
 
     def has(self, reported: ReportedNumber, *, truncated: bool = False) -> bool:
         """Tell whether a number rounds to the reported one, or is cut to it if that counts."""
-        low, high = interval(reported)
-        start = bisect.bisect_left(self._values, low)
-        for value in self._values[start : bisect.bisect_right(self._values, high, lo=start)]:
-            if rounds_to(value, reported) or (truncated and truncates_to(value, reported)):
-                return True
-        return False
+        half = CONTEXT.divide(reported.quantum, _TWO)
+        low = CONTEXT.subtract(reported.value, half)
+        high = CONTEXT.add(reported.value, half)
+        if self._any(low, high) or any(
+            rounds_to(end, reported) and self._holds(end) for end in (low, high)
+        ):
+            return True
+        return truncated and self._is_cut(reported)
+
+    def _is_cut(self, reported: ReportedNumber) -> bool:
+        value, (low, high) = reported.value, interval(reported)
+        if value > 0:
+            return self._holds(value) or self._any(value, high)
+        if value < 0:
+            return self._holds(value) or self._any(low, value)
+        return self._any(low, high)
+
+    def _any(self, low: Decimal, high: Decimal) -> bool:
+        """Tell whether a number lies between two bounds, none of them included."""
+        start = bisect.bisect_right(self._values, low)
+        return start < len(self._values) and self._values[start] < high
+
+    def _holds(self, value: Decimal) -> bool:
+        at = bisect.bisect_left(self._values, value)
+        return at < len(self._values) and self._values[at] == value
 
 
 def interval(reported: ReportedNumber) -> tuple[Decimal, Decimal]:

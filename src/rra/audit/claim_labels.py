@@ -35,6 +35,8 @@ _SAME = {
     **dict.fromkeys(("param", "parameters", "parameter"), "params"),
 }
 
+_MANY = 5_000
+
 NONE, PART, FULL = 0, 1, 2
 """How well a label is found: not, at least half of its words, all of them."""
 
@@ -77,7 +79,9 @@ class LabelIndex:
         self._having: dict[str, list[int]] = collections.defaultdict(list)
         self._scores: dict[tuple[frozenset[str], str], dict[int, int]] = {}
         known: dict[str, frozenset[str]] = {}
+        self._count = 0
         for position, texts in enumerate(keys):
+            self._count += 1
             found: set[str] = set()
             for text in texts:
                 if text not in known:
@@ -92,13 +96,20 @@ class LabelIndex:
         joined = "".join(_WORDS.findall(_BRACKETS.sub(" ", label))).lower()  # k-NN is knn
         key = (wanted, joined)
         if key not in self._scores:
+            telling = self._telling(wanted)
             counts: collections.Counter[int] = collections.Counter()
-            for word in wanted:
+            for word in telling:
                 counts.update(self._having.get(word, ()))
             scores = {
-                position: FULL if count == len(wanted) else PART
+                position: FULL if count == len(telling) else PART
                 for position, count in counts.items()
-                if 2 * count >= len(wanted)
+                if 2 * count >= len(telling)
             }
             self._scores[key] = scores | dict.fromkeys(self._having.get(joined, ()), FULL)
         return self._scores[key]
+
+    def _telling(self, wanted: frozenset[str]) -> list[str]:
+        """Leave out words that a large part of very many numbers have, unless all are such."""
+        most = max(_MANY, self._count // 5)
+        rare = [word for word in wanted if len(self._having.get(word, ())) <= most]
+        return rare or list(wanted)

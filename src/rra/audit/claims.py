@@ -265,18 +265,28 @@ class _Pool:
         """Return the numbers that are named at least as well."""
         if not row and not column:
             return known.index
-        key = (claim.unit, claim.row, claim.column, row, column)
-        if key not in self._scopes:
-            chosen: set[int] | None = None
-            for label, least in ((claim.row, row), (claim.column, column)):
-                if least:
-                    scores = self._labels.scores(label)
-                    named = {position for position, score in scores.items() if score >= least}
-                    chosen = named if chosen is None else chosen & named
-            self._scopes[key] = ValueIndex(
-                value for position in chosen or () for value in known.by_leaf[position]
+        asked = [(claim.row, row), (claim.column, column)]
+        levels = tuple((label, least) for label, least in asked if least)
+        if (claim.unit, levels) not in self._scopes:
+            chosen = self._named(levels)
+            self._scopes[claim.unit, levels] = ValueIndex(
+                value for position in chosen for value in known.by_leaf[position]
             )
-        return self._scopes[key]
+        return self._scopes[claim.unit, levels]
+
+    def _named(self, levels: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the numbers that every label names well enough, the rarest label first."""
+        scores = sorted(
+            ((self._labels.scores(label), least) for label, least in levels),
+            key=lambda item: len(item[0]),
+        )
+        rarest, *others = scores
+        return [
+            position
+            for position, score in rarest[0].items()
+            if score >= rarest[1]
+            and all(other.get(position, 0) >= least for other, least in others)
+        ]
 
 
 def _is_telling(name: str) -> bool:

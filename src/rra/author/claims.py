@@ -30,6 +30,8 @@ from rra.values.leaves import Locator
 MAX_CANDIDATES = 5
 """Most places that are proposed for one number."""
 
+_CLEAR_CANDIDATES = 2
+
 CLEAR_P = 0.05
 """Largest chance of a match at which a number counts as found."""
 
@@ -224,8 +226,11 @@ def _standing(found: ClaimMatches, candidates: Sequence[Candidate]) -> Standing:
 def _candidates(claim: ReportedClaim, found: ClaimMatches) -> tuple[Candidate, ...]:
     """Return the places that a selector can name, each tried with the reader of selectors."""
     candidates: list[Candidate] = []
+    best = found.matches[0]
+    sure = not found.rivals and best.p <= CLEAR_P and not best.truncated
+    wanted = _CLEAR_CANDIDATES if sure else MAX_CANDIDATES
     for match in found.matches[: 4 * MAX_CANDIDATES]:
-        if len(candidates) == MAX_CANDIDATES:
+        if len(candidates) == wanted:
             break
         locator = match.file.locate(match.leaf)
         candidate = _tried(claim, match, locator) if locator is not None else None

@@ -120,14 +120,22 @@ def _values(table: Table) -> list[ResultValue]:
 
 
 def _label_columns(table: Table) -> list[int]:
-    """Return the leading columns that label rows: those of text, and a first one of settings."""
+    """Return the leading columns that label rows: those of text, and a first one of settings.
+
+    Whole numbers in the first column (years, sizes, counts of trees) are settings too.
+    """
     labels: list[int] = []
     for index, name in enumerate(table.header):
         cells = [row[index] for row in table.rows if row[index].text]
         numeric = [cell for cell in cells if cell.number is not None]
         measured = bool(METRIC.search(name)) or "%" in name
         is_label = len(numeric) * 2 <= len(cells) and not (numeric and measured)
-        is_setting = index == 0 and bool(_OTHER_HEADER.match(name.strip())) and not measured
+        whole = len(table.header) > 1 and all(
+            cell.number is not None and cell.number.decimals == 0 and cell.unit is None
+            for cell in cells
+        )
+        named = bool(_OTHER_HEADER.match(name.strip())) or whole
+        is_setting = index == 0 and named and not measured
         if not (is_label or is_setting):
             break
         labels.append(index)

@@ -17,7 +17,7 @@ from rra.audit.claim_labels import FULL, PART, LabelIndex, words
 from rra.audit.claim_readings import readings
 from rra.audit.claim_runs import SearchedRun, searched_runs
 from rra.audit.claims import Claim, ClaimMatches, find_claims
-from rra.values import ReportedNumber
+from rra.values import ReportedNumber, rounds_to, truncates_to
 from rra.values.leaves import Leaf, index_outputs
 from tests.support.artifacts import make_artifact, manifest, record_run
 from tests.support.lookalikes import write
@@ -287,3 +287,19 @@ def test_launchers_without_a_run_are_named(tmp_path: Path) -> None:
         ("evidence/main", "record one with: rra run main"),
         ("evidence/second", "record one with: rra run second"),
     ]
+
+
+@given(
+    values=st.lists(st.decimals(-5, 5, places=3), max_size=6),
+    text=st.decimals(-5, 5, places=2).map(str),
+    truncated=st.booleans(),
+)
+def test_the_index_agrees_with_the_definition(
+    *, values: list[Decimal], text: str, truncated: bool
+) -> None:
+    reported = ReportedNumber.parse(text)
+    wanted = any(
+        rounds_to(value, reported) or (truncated and truncates_to(value, reported))
+        for value in values
+    )
+    assert ValueIndex(values).has(reported, truncated=truncated) == wanted

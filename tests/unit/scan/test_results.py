@@ -92,3 +92,15 @@ def test_sentences_and_shown_output() -> None:
 def test_counts_and_versions_are_no_claims() -> None:
     text = "Accuracy is computed on 150 flowers. Needs score 3 or F1 of 2 folds. loss()\n"
     assert sentences(text) == []
+
+
+def test_whole_numbers_in_the_first_column_label_rows() -> None:
+    text = "## Results\n\n| article | ratio |\n|--|--|\n| 1975 | 3.50 |\n| 1977 | 3.5 |\n"
+    (table,), _ = document_results(text, PurePosixPath("README.md"), [])
+    assert [(v.row, v.column, v.text) for v in table.values] == [
+        ("1975", "ratio", "3.50"),
+        ("1977", "ratio", "3.5"),
+    ]
+    counts = text.replace("article", "accuracy")
+    (table,), _ = document_results(counts, PurePosixPath("README.md"), [])
+    assert [v.text for v in table.values] == ["1975", "3.50", "1977", "3.5"]
