@@ -17,6 +17,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMPTY = frozenset(
     {"the", "of", "in", "a", "an", "and", "on", "for", "with", "by", "to", "our", "ours", "this"}
     | {"that", "model", "method", "reported", "paper", "value", "values", "result", "results"}
+    | {"published", "original", "claimed", "artifact", "reproduced", "obtained"}
     | {"score", "rate", "final", "table", "json", "csv", "txt", "npz", "stdout", "metrics"}
 )
 _SAME = {

@@ -23,6 +23,8 @@ MAX_CLAIMS = 5_000
 """Most reported numbers that are looked for."""
 
 _README = re.compile(r"(?i)readme(?:\.(?:md|markdown|rst|txt))?")
+_PAPER = re.compile(r"(?i)\b(?:reported|paper|published|original|claimed)\b")
+_HERE = re.compile(r"(?i)\b(?:this artifact|reproduced|reproduction|obtained|re-?run|here)\b")
 _TABLE = re.compile(r"Table \d+(?=:)")
 
 
@@ -144,7 +146,7 @@ def _readme_tables(artifact: Artifact, names: Iterable[PurePosixPath]) -> Iterat
 def _claims(tables: Iterable[ResultsTable]) -> Iterator[ReportedClaim]:
     for number, table in enumerate(tables):
         named = _TABLE.match(table.heading)
-        for value in table.values:
+        for value in _of_the_paper(table):
             location = location_of(table, value)
             if named is not None:
                 place, comma, rest = location.partition(", ")
@@ -157,6 +159,14 @@ def _claims(tables: Iterable[ResultsTable]) -> Iterator[ReportedClaim]:
                 f"{number} {table.source}:{table.line}",
                 location,
             )
+
+
+def _of_the_paper(table: ResultsTable) -> list[ResultValue]:
+    """Leave out columns of what came out here, where a column beside them has what is reported."""
+    columns = {value.column for value in table.values}
+    if not any(_PAPER.search(column) for column in columns):
+        return list(table.values)
+    return [value for value in table.values if not _HERE.search(value.column)]
 
 
 def _unit(value: ResultValue, heading: str) -> str | None:
@@ -174,7 +184,7 @@ def _metric_in(heading: str) -> str:
 
 
 def _merged(claims: Iterable[ReportedClaim]) -> list[ReportedClaim]:
-    """Join numbers that several tables report under the same labels."""
+    """Join numbers that are reported several times under labels that say the same."""
     merged: list[ReportedClaim] = []
     places: dict[tuple[object, ...], int] = {}
     for claim in claims:
@@ -182,7 +192,7 @@ def _merged(claims: Iterable[ReportedClaim]) -> list[ReportedClaim]:
         labels = (words(value.row), words(value.column))
         key = (value.text, claim.unit, *labels) if any(labels) else (claim.location,)
         at = places.setdefault(key, len(merged))
-        if at == len(merged) or merged[at].key == claim.key:
+        if at == len(merged):
             merged.append(claim)
         else:
             also = (*merged[at].also, claim.location)

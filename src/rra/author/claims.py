@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rra.artifact import Artifact
+from rra.audit.claim_labels import words
 from rra.audit.claim_runs import SearchedRun, searched_runs
 from rra.audit.claims import Claim, ClaimMatches, Match, find_claims
 from rra.author.claim_sources import ReportedClaim, read_claims
@@ -23,7 +24,7 @@ from rra.author.names import slug, unique
 from rra.author.splice import NewOutcome, open_experiments
 from rra.errors import Problem, SelectError
 from rra.model import Outcome
-from rra.scan import ResultsTable
+from rra.scan import ResultsTable, ResultValue
 from rra.values import rounds_to, select_outcome, truncates_to
 from rra.values.leaves import Locator
 
@@ -187,7 +188,7 @@ class _Sorting:
             self.missing.append(Missing(claim, reason))
             return
         experiment = self._experiment(claim)
-        wanted = outcome_id(claim.value, claim.table.values)
+        wanted = _wanted_id(claim)
         name = unique(wanted, self._taken[experiment])
         self._taken[experiment].add(name)
         self.proposals.append(
@@ -212,6 +213,14 @@ class _Sorting:
             self._taken.setdefault(name, set())
             self._titles.setdefault(name, heading or f"Table in {claim.table.source}")
         return self._experiments[claim.key]
+
+
+def _wanted_id(claim: ReportedClaim) -> str:
+    """Return the id for a number; a column such as ``reported`` adds nothing to it."""
+    row = slug(claim.value.row, otherwise="")
+    if row and not words(claim.value.column):
+        return row
+    return outcome_id(claim.value, claim.table.values)
 
 
 def _standing(found: ClaimMatches, candidates: Sequence[Candidate]) -> Standing:
@@ -257,7 +266,8 @@ def _body(claim: ReportedClaim, match: Match, locator: Locator) -> dict[str, Any
     unit = match.reading.reported_unit or claim.unit
     if unit is not None:
         body["unit"] = unit
-    body["metric"] = metric_of(claim.value)
+    if words(claim.value.column) or words(claim.value.row):
+        body["metric"] = metric_of(_telling(claim.value))
     body["location"] = claim.location
     selector: dict[str, Any] = {"launcher": match.run.launcher, "file": match.file.file}
     selector |= locator.to_json()
@@ -265,6 +275,11 @@ def _body(claim: ReportedClaim, match: Match, locator: Locator) -> dict[str, Any
         selector["unit"] = match.reading.unit
     body["selector"] = selector
     return body
+
+
+def _telling(value: ResultValue) -> ResultValue:
+    """Return a number with the label of its column only where that says something."""
+    return value if words(value.column) else dataclasses.replace(value, column="")
 
 
 def _notes(proposal: Proposal, chosen: Candidate) -> tuple[str, ...]:

@@ -18,6 +18,10 @@ _PROPORTION = re.compile(
     r"coverage|tpr|fpr|sensitivity|specificity|hits?@?\d*|top-?[15])(?![a-z])",
     re.IGNORECASE,
 )
+_NO_PROPORTION = re.compile(
+    r"squared?(?![a-z])|absolute|standard error|(?<![a-z])r?mse(?![a-z])|(?<![a-z])mae(?![a-z])",
+    re.IGNORECASE,
+)
 _TIMES_100 = re.compile(
     r"(?<![\w.])100(?:\.0*)?\s*\*|\*\s*100(?:\.0*)?(?![\w.])|percent|\.1%|\.2%|\.0%"
 )
@@ -37,7 +41,7 @@ def outcome_unit(value: ResultValue) -> str | None:
     label = f"{value.column} {value.row}"
     if "%" in label or re.search(r"\bpercent", label, re.IGNORECASE):
         return "percent"
-    if not _PROPORTION.search(label):
+    if not _PROPORTION.search(label) or _NO_PROPORTION.search(label):
         return None
     try:
         number = ReportedNumber.parse(value.text).value

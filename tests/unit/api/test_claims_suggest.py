@@ -310,3 +310,48 @@ def test_a_full_disk_leaves_the_manifest(tiny: Path, monkeypatch: pytest.MonkeyP
         api.claims_suggest(tiny, write=True)
     assert (tiny / "rra.yaml").read_bytes() == before
     assert [path.name for path in tiny.iterdir() if path.name.startswith(".rra")] == []
+
+
+def claims_of(root: Path, table: str) -> list[tuple[str, str, str | None]]:
+    (root / "README.md").write_text(f"## Results\n\n{table}", encoding="utf-8")
+    found = api.claims_suggest(root).suggestions
+    claims = [one.claim for one in found.proposals]
+    claims += [one.claim for one in found.missing]
+    claims += [one.claim for one in found.declared]
+    return sorted((c.value.text, c.value.column, c.unit) for c in claims)
+
+
+def test_what_came_out_here_is_no_claim_beside_what_is_reported(tiny: Path) -> None:
+    table = "| model | reported | this artifact |\n|--|--|--|\n| QDA | 95.1 | 95.0 |\n"
+    assert claims_of(tiny, table) == [("95.1", "reported", None)]
+    alone = "| model | reproduced accuracy |\n|--|--|\n| QDA | 95.0 |\n"
+    assert claims_of(tiny, alone) == [("95.0", "reproduced accuracy", "percent")]
+
+
+def test_a_squared_error_is_not_in_percent(tiny: Path) -> None:
+    table = "| year | squared error | error |\n|--|--|--|\n| 1975 | 17.56 | 17.57 |\n"
+    assert claims_of(tiny, table) == [
+        ("17.56", "squared error", None),
+        ("17.57", "error", "percent"),
+    ]
+
+
+def test_the_same_number_in_two_tables_is_one_claim(tiny: Path) -> None:
+    (tiny / "code" / "README.md").write_text(TABLE, encoding="utf-8")
+    (proposal,) = [
+        one
+        for one in api.claims_suggest(tiny).suggestions.proposals
+        if one.claim.value.text == "95.0"
+    ]
+    assert proposal.claim.also == ("code/README.md:8, row QDA, column accuracy (%)",)
+
+
+def test_a_column_without_meaning_is_no_part_of_the_id(tiny: Path) -> None:
+    table = "| model | reported | n |\n|--|--|--|\n| QDA | 0.950 | 171 |\n| k-NN | 0.906 | 163 |\n"
+    (tiny / "README.md").write_text(f"## Results\n\n{table}", encoding="utf-8")
+    assert list(standings(api.claims_suggest(tiny))) == [
+        "results/qda",
+        "results/qda-n",
+        "results/k-nn",
+        "results/k-nn-n",
+    ]
