@@ -5,7 +5,8 @@ environment, the launchers or the outcomes have changed, because the records nam
 they are of:
 
 - one run for each repair that a run can miss, with that repair alone left out, and
-- five runs of the finished artifact, whose values become ``references.yaml``.
+- five runs of the finished artifact, each with a seed of its own where the launchers take one,
+  whose values become ``references.yaml``.
 
 Tracebacks keep the paths of the machine that they come from, so run it where these name nobody:
 a Python outside home directories, ``RRA_CACHE`` and ``TMPDIR`` in places that many machines have.
@@ -22,7 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,13 @@ class LeftOut:
     fails: bool = True
 
 
-def remake(here: Path, left_out: Iterable[LeftOut]) -> None:
+def remake(here: Path, left_out: Iterable[LeftOut], *, seeds: Sequence[int] = ()) -> None:
     """Make the evidence, the references and the tables of one example again.
 
     Args:
         here: Folder of the example, with ``artifact`` and ``upstream``.
         left_out: The runs that show that repairs are needed.
+        seeds: Seeds of the five runs, where the launchers take one.
 
     Raises:
         SystemExit: A run did not end as it should.
@@ -65,8 +67,9 @@ def remake(here: Path, left_out: Iterable[LeftOut]) -> None:
     evidence = artifact / "evidence"
     shutil.rmtree(evidence, ignore_errors=True)
     subprocess.run([RRA, "lock", artifact, "--keep"], check=True)
-    before = {one.number: _run_without(here, one, evidence) for one in left_out}
-    results = [_run(artifact) for _ in range(RUNS)]
+    each = list(seeds) or [None] * RUNS
+    before = {one.number: _run_without(here, one, evidence, each[0]) for one in left_out}
+    results = [_run(artifact, seed=seed) | {"seed": seed} for seed in each]
     _note_records(artifact, before, {made["launcher"]: made["record"] for made in _runs(results)})
     (here / "references.yaml").write_text(_references(artifact, results))
     subprocess.run([RRA, "guide", artifact], check=True)
@@ -78,17 +81,17 @@ def _runs(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [made for result in results for made in result["runs"]]
 
 
-def _run(place: Path, *launchers: str, code: int = 0) -> dict[str, Any]:
-    done = subprocess.run(
-        [RRA, "run", "--json", *launchers], cwd=place, capture_output=True, text=True, check=False
-    )
+def _run(place: Path, *launchers: str, code: int = 0, seed: int | None = None) -> dict[str, Any]:
+    given = [] if seed is None else ["--seed", str(seed)]
+    command = [RRA, "run", "--json", *given, *launchers]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode != code:
         raise SystemExit(f"exit {done.returncode}, not {code}:\n{done.stdout}\n{done.stderr}")
     result: dict[str, Any] = json.loads(done.stdout)["result"]
     return result
 
 
-def _run_without(here: Path, one: LeftOut, evidence: Path) -> tuple[str, str]:
+def _run_without(here: Path, one: LeftOut, evidence: Path, seed: int | None) -> tuple[str, str]:
     """Run once without a repair, keep the record; return the launcher and the digest."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "artifact"
@@ -99,7 +102,7 @@ def _run_without(here: Path, one: LeftOut, evidence: Path) -> tuple[str, str]:
         for patch in sorted((place / "guide" / "repairs").glob("*.patch")):
             if not patch.name.startswith(one.number):
                 subprocess.run(["git", "apply", patch], cwd=place / "code", check=True)
-        (made,) = _run(place, one.launcher, code=1 if one.fails else 0)["runs"]
+        (made,) = _run(place, one.launcher, code=1 if one.fails else 0, seed=seed)["runs"]
         shutil.copytree(place / made["evidence"], evidence.parent / made["evidence"])
         return one.launcher, made["record"]
 
@@ -143,6 +146,7 @@ def _score(artifact: Path, result: dict[str, Any], value: dict[str, Any]) -> lis
         f"    - value: {json.dumps(value['value'], ensure_ascii=False)}\n",
         f"      record: {record}\n",
         f"      environment: {outcome['environment']}\n",
+        *([] if result["seed"] is None else [f"      seed: {result['seed']}\n"]),
         "      operator: the rra authors\n",
     ]
 

@@ -89,7 +89,7 @@ def _results(facts: GuideFacts) -> str:
     ]
     header = ("outcome", "reported", "where", "launcher", "file", "known deviation")
     notes = "".join(f"\n- {_cell(note)}" for note in facts.notes)
-    return _table(header, rows) + (f"\n\nNot in this table:\n{notes}" if notes else "")
+    return _table(header, rows) + (f"\n\nNotes on the reported tables:\n{notes}" if notes else "")
 
 
 def _reported(outcome: Outcome) -> str:
