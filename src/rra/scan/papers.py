@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path, PurePosixPath
 
 from rra.errors import FormatError, SelectError, UsageError
-from rra.scan.latextables import LatexTable, latex_tables
 from rra.scan.objects import ResultsTable
 from rra.scan.results import document_tables, is_results, results_table
+from rra.values.latextables import LatexTable, latex_tables
 from rra.values.tables import csv_table
 
 MAX_BYTES = 16 * 1024 * 1024

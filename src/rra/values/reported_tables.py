@@ -1,18 +1,21 @@
-"""Finding the one table that a reference such as ``paper.md#results`` means.
+r"""Finding the one table that a reference such as ``paper.md#results`` means.
 
-CSV and TSV files hold one table. In Markdown the part behind ``#`` is the number of the table,
-counted from 1, or the heading that it stands under, as in a link on GitHub.
+CSV and TSV files hold one table. In Markdown and LaTeX the part behind ``#`` is the number of the
+table in the file, counted from 1, or its name: the heading that it stands under, as in a link on
+GitHub, or the ``\label`` of its float.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from rra.errors import SelectError
+from rra.values.latextables import latex_tables
 from rra.values.tables import Table, csv_table, markdown_tables
 
-KINDS = ("csv", "tsv", "md", "markdown")
+KINDS = ("csv", "tsv", "md", "markdown", "tex")
 """Endings of files that a reported table can be read from."""
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -39,7 +42,10 @@ def find_table(path: PurePosixPath, text: str, fragment: str) -> Table:
         return csv_table(text, delimiter="\t" if kind == "tsv" else ",")
     if kind in {"md", "markdown"}:
         tables = markdown_tables(text)
-        return _choose([(table, _slug_above(text, table.line)) for table in tables], path, fragment)
+        named = [(table, (_slug_above(text, table.line),)) for table in tables]
+        return _choose(named, path, fragment)
+    if kind == "tex":
+        return _choose([(one.table, one.labels) for one in latex_tables(text)], path, fragment)
     raise SelectError(
         f"{path} is not a file that a table is read from", hint=f"use one of {', '.join(KINDS)}"
     )
@@ -58,13 +64,15 @@ def heading_slug(text: str) -> str:
     return re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
 
 
-def _choose(tables: list[tuple[Table, str]], path: PurePosixPath, fragment: str) -> Table:
+def _choose(
+    tables: Sequence[tuple[Table, tuple[str, ...]]], path: PurePosixPath, fragment: str
+) -> Table:
     """Choose by number or by name; one table needs neither."""
     if not tables:
         raise SelectError(f"there is no table in {path}")
     known = [
-        f"#{number} (line {table.line}{f', #{name}' if name else ''})"
-        for number, (table, name) in enumerate(tables, 1)
+        f"#{number} (line {table.line}{''.join(f', #{name}' for name in names if name)})"
+        for number, (table, names) in enumerate(tables, 1)
     ]
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
     hint = f"there are {', '.join(known[:_SHOWN])}{more}"
@@ -73,7 +81,7 @@ def _choose(tables: list[tuple[Table, str]], path: PurePosixPath, fragment: str)
     elif fragment.isascii() and fragment.isdigit():
         found = [table for table, _ in tables][int(fragment) - 1 : int(fragment)]
     else:
-        found = [table for table, name in tables if name == fragment]
+        found = [table for table, names in tables if fragment in names]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -214,6 +214,28 @@ def test_tables_of_markdown_are_named_by_number_or_heading(tmp_path: Path) -> No
         assert load(tmp_path / fragment, made).outcome("a-f1")[1].reported == value
 
 
+def test_a_table_of_the_papers_own_source(tmp_path: Path) -> None:
+    text = (
+        "\\begin{table}\\caption{Results}\\label{tab:2}\n"
+        "\\begin{tabular}{lcc}\\toprule\n & \\multicolumn{2}{c}{Iris}\\\\\n"
+        "Model & Accuracy (\\%) & F1\\\\\\midrule\n"
+        "LDA & $98.90 \\pm 0.30$ & \\textbf{0.981}\\\\\n"
+        "QDA~\\cite{q} & 97.2 & --\\\\\\bottomrule\n\\end{tabular}\\end{table}\n"
+    )
+    spread = {"kind": "sd", "runs": 10}
+    made = table(text, path="guide/paper.tex#tab:2", reported_uncertainty=spread)
+    outcomes = load(tmp_path, made).manifest.outcomes()
+    assert {name: one.reported for name, one in outcomes.items()} == {
+        "t2/lda-iris-accuracy": "98.90",
+        "t2/lda-iris-f1": "0.981",
+        "t2/qda-iris-accuracy": "97.2",
+    }
+    first = outcomes["t2/lda-iris-accuracy"]
+    assert first.unit == "percent"
+    assert first.reported_uncertainty is not None
+    assert first.reported_uncertainty.value == "0.30"
+
+
 @pytest.mark.parametrize(
     ("more", "place", "message", "hint"),
     [

@@ -74,6 +74,32 @@ def test_the_only_table_needs_no_name() -> None:
     assert find_table(PATH, "| a | b |\n|---|---|\n| 1 | 2 |\n", "").rows[0][1].text == "2"
 
 
+LATEX = r"""
+\begin{table}\caption{One \label{tab:one}}
+\begin{tabular}{lc} m & F1 \\ \midrule A & 98.9 $\pm$ 0.3 \\ \end{tabular}\end{table}
+\begin{table*}
+\begin{tabular}{lc} m & AUC \\ \midrule A & \textbf{97.2} \\ \end{tabular}
+\caption{Two}\label{tab:two}\end{table*}
+\begin{table}\label{tab:both}
+\begin{tabular}{lc} m & x \\ \midrule A & 1 \\ \end{tabular}
+\begin{tabular}{lc} m & y \\ \midrule A & 2 \\ \end{tabular}
+\end{table}
+"""
+
+
+@pytest.mark.parametrize(
+    ("fragment", "column"), [("tab:one", "F1"), ("tab:two", "AUC"), ("2", "AUC"), ("4", "y")]
+)
+def test_a_table_of_latex_is_found_by_its_number_or_its_label(fragment: str, column: str) -> None:
+    assert find_table(PurePosixPath("p.tex"), LATEX, fragment).header == ("m", column)
+
+
+def test_a_label_of_two_tables_is_not_enough() -> None:
+    with pytest.raises(SelectError, match="there are 2 tables under #tab:both") as caught:
+        find_table(PurePosixPath("p.tex"), LATEX, "tab:both")
+    assert "#3 (line 8, #tab:both)" in caught.value.hint
+
+
 def test_files_of_separated_values_hold_one_table() -> None:
     assert find_table(PurePosixPath("t.tsv"), "a\tb\n1\t2\n", "").header == ("a", "b")
     with pytest.raises(SelectError, match=r"t\.csv holds one table, so #2 says nothing"):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rra.scan.latextables import MAX_COLUMNS, latex_tables
-from rra.scan.latextext import MAX_CELL, blank_comments, plain_text
 from rra.scan.results import results_table
+from rra.values.latextables import MAX_COLUMNS, latex_tables
+from rra.values.latextext import MAX_CELL, blank_comments, plain_text
 from rra.values.tables import Table, read_cell
 
 
@@ -56,6 +56,7 @@ LDA~\cite{fisher} & 91.3 & 98.9$_{\pm 0.3}$ & 1{,}234 & $1.2\times 10^{-3}$ \\[2
 def test_a_table_as_papers_have_it() -> None:
     (found,) = latex_tables(PAPER)
     assert (found.caption, found.number) == ("Accuracy (%), mean ± sd.", 1)
+    assert found.labels == ("tab:a",)
     assert found.table.header == (
         "Method",
         "CIFAR-10 Top-1",

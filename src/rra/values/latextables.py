@@ -15,7 +15,7 @@ import dataclasses
 import re
 from collections.abc import Callable
 
-from rra.scan.latextext import MAX_CELL, blank_comments, group_end, macros, plain_text, skip_space
+from rra.values.latextext import MAX_CELL, blank_comments, group_end, macros, plain_text, skip_space
 from rra.values.tables import Cell, Table, read_cell
 
 Place = Callable[[int], tuple[int, int]]
@@ -38,7 +38,10 @@ _TABLES = {"tabular": 1, "tabular*": 2, "tabularx": 2, "tabulary": 2, "tabu": 1}
     "tblr": 1,
 }
 _FLOATS = {"table", "table*", "wraptable", "sidewaystable", "sidewaystable*", "longtable"}
-_MARK = re.compile(r"\\(?:(?P<what>begin|end)\s*\{(?P<name>[A-Za-z]+\*?)\}|caption(?![A-Za-z])\*?)")
+_MARK = re.compile(
+    r"\\(?:(?P<what>begin|end)\s*\{(?P<name>[A-Za-z]+\*?)\}"
+    r"|label\s*\{(?P<label>[^{}]{1,200})\}|caption(?![A-Za-z])\*?)"
+)
 _RULE = re.compile(
     r"\\(?P<rule>toprule|midrule|bottomrule|hline|specialrule|cmidrule|cline|addlinespace|"
     r"morecmidrules|endhead|endfirsthead|endfoot|endlastfoot|noalign|rowcolor|Xhline|hdashline|"
@@ -51,17 +54,19 @@ _SPANS = re.compile(r"\s*\{?(?:\\(?!multi)[A-Za-z]{1,30}\s*){0,5}\\multi(?P<what
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LatexTable:
-    """A table with what stands around it.
+    r"""A table with what stands around it.
 
     Attributes:
         table: The table; its header joins all rows of headers.
         caption: The caption without markup, empty where there is none.
         number: Position among the floats with a caption, from 1; None without a caption.
+        labels: What ``\label`` calls the float.
     """
 
     table: Table
     caption: str = ""
     number: int | None = None
+    labels: tuple[str, ...] = ()
 
 
 def latex_tables(text: str) -> list[LatexTable]:
@@ -73,6 +78,9 @@ def latex_tables(text: str) -> list[LatexTable]:
     reader = _Reader(blank_comments(text[:MAX_TEXT]))
     behind_caption = 0
     for mark in _MARK.finditer(reader.source):
+        if mark["label"]:
+            reader.label(mark["label"].strip())
+            continue
         if mark.start() < behind_caption:
             continue
         if mark["what"] == "begin":
@@ -98,11 +106,17 @@ class _Reader:
         self._waiting: list[Table] = []
         self._caption = ""
         self._captions = 0
+        self._labels: list[str] = []
 
     def begin(self, name: str, at: int) -> None:
         """Open an environment."""
         self._open.append((name, at))
         self._counts[name] += 1
+
+    def label(self, name: str) -> None:
+        """Keep a label of the float that is open."""
+        if self._inside(_FLOATS):
+            self._labels.append(name)
 
     def caption(self, at: int) -> int:
         r"""Keep the caption of the float that is open: ``\caption[short]{long}``.
@@ -140,8 +154,9 @@ class _Reader:
         """Give the tables of a float their caption."""
         self._captions += bool(caption)
         number = self._captions if caption else None
-        self.tables += [LatexTable(table, caption, number) for table in self._waiting]
-        self._waiting, self._caption = [], ""
+        labels = tuple(self._labels)
+        self.tables += [LatexTable(table, caption, number, labels) for table in self._waiting]
+        self._waiting, self._caption, self._labels = [], "", []
 
     def _inside(self, names: dict[str, int] | set[str]) -> bool:
         return any(self._counts[name] for name in names)
