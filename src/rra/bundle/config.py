@@ -18,6 +18,7 @@ import pydantic
 
 from rra._base import canonical
 from rra._base.yaml import YamlDocument
+from rra.artifact import Artifact
 from rra.bundle.jsonio import parse_json
 from rra.bundle.names import fold, name_faults, printable
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, parse_descriptor
@@ -97,6 +98,8 @@ class BundleConfig(Object):
         rra: Version of the format.
         core: Core of the artifact.
         manifest: What ``rra.yaml`` says.
+        outcomes: The outcomes of its results tables, by ``<experiment>/<outcome>``; what they
+            report stands in files of the layers. None without a table.
         lock: What ``rra.lock`` says.
         layers: The layers, in order.
     """
@@ -104,6 +107,7 @@ class BundleConfig(Object):
     rra: FormatVersion
     core: Digest
     manifest: dict[str, Any]
+    outcomes: dict[str, dict[str, Any]] | None = None
     lock: dict[str, Any]
     layers: list[LayerRecord]
 
@@ -112,8 +116,8 @@ class BundleConfig(Object):
         return canonical.dumps(self.to_json())
 
     def artifact_manifest(self) -> Manifest:
-        """Return what ``rra.yaml`` says as an object of the format."""
-        return Manifest.model_validate(self.manifest)
+        """Return what ``rra.yaml`` says as an object of the format, with all outcomes."""
+        return Manifest.model_validate(_with_outcomes(self.manifest, self.outcomes or {}))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -155,6 +159,26 @@ class BundleManifest:
     config: Descriptor
     layers: tuple[LayerDescriptor, ...]
     annotations: Mapping[str, str]
+
+
+def table_outcomes(artifact: Artifact) -> dict[str, dict[str, Any]] | None:
+    """Return the outcomes of an artifact's results tables as the config has them."""
+    outcomes = artifact.manifest.outcomes()
+    return {name: outcomes[name].to_json() for name in artifact.table_levels} or None
+
+
+def _with_outcomes(
+    manifest: dict[str, Any], outcomes: Mapping[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Put the outcomes of tables among the others; those of no experiment are left out."""
+    experiments = dict(manifest.get("experiments", {}))
+    for name, outcome in outcomes.items():
+        experiment, _, key = name.partition("/")
+        if experiment in experiments:
+            known = experiments[experiment]
+            merged = {**known.get("outcomes", {}), key: outcome}
+            experiments[experiment] = {**known, "outcomes": merged}
+    return {**manifest, "experiments": experiments} if outcomes else manifest
 
 
 def archive_lock(record: LayerRecord) -> ElementLock:
@@ -234,6 +258,8 @@ def parse_config(data: bytes, manifest: BundleManifest, where: str) -> BundleCon
     document = parse_json(data, source)
     _check_schema(document, "bundle-config", source)
     _check_schema(document["manifest"], "manifest", f"{source}: manifest")
+    whole = _with_outcomes(document["manifest"], document.get("outcomes", {}))
+    _check_schema(whole, "manifest", f"{source}: outcomes")
     _check_schema(document["lock"], "lock", f"{source}: lock")
     try:
         config = BundleConfig.model_validate(document)

@@ -28,6 +28,7 @@ from rra.bundle.config import (
     archive_lock,
     layer_type,
     manifest_bytes,
+    table_outcomes,
 )
 from rra.bundle.identity import core_digest, core_locks
 from rra.bundle.layers import DEFAULT_THRESHOLDS, PlannedLayer, Thresholds, plan_layers
@@ -117,6 +118,7 @@ def pack_bundle(
             rra=artifact.manifest.rra,
             core=core,
             manifest=artifact.document.data,
+            outcomes=table_outcomes(artifact),
             lock=lock.to_json(),
             layers=records,
         )

@@ -19,7 +19,13 @@ from typing import Any
 from rra._base.files import staged_directory
 from rra.artifact import load_artifact
 from rra.bundle.belonging import foreign_files, references_among
-from rra.bundle.config import ELEMENTS, LayerDescriptor, LayerRecord, archive_lock
+from rra.bundle.config import (
+    ELEMENTS,
+    LayerDescriptor,
+    LayerRecord,
+    archive_lock,
+    table_outcomes,
+)
 from rra.bundle.decompress import decompressed
 from rra.bundle.extract import Extracted, Extraction, Limits
 from rra.bundle.identity import core_digest, core_locks
@@ -235,6 +241,9 @@ def _check_whole(
         raise CorruptError(message, hint=_HINT, problems=error.problems) from error
     if artifact.document.data != config.manifest:
         raise CorruptError("rra.yaml is not what the bundle's config says", hint=_HINT)
+    if table_outcomes(artifact) != config.outcomes:
+        message = "the reported tables are not what the bundle's config says"
+        raise CorruptError(message, hint=_HINT)
     if lock is None or lock.to_json() != config.lock:
         raise CorruptError("rra.lock is not what the bundle's config says", hint=_HINT)
     references = tuple(references_among(staging, owners))
