@@ -116,7 +116,8 @@ def test_the_guide_lists_the_cells_and_what_is_left_out(tmp_path: Path) -> None:
     shown = render_tables(GuideFacts(made.manifest, {}, [], made.notes))["results"]
     assert "| `t2/1-precision` | 80.0 % | Table 2, row 1, column Precision | `main` |" in shown
     assert shown.endswith(
-        "\n\nNotes on the reported tables:\n\n- t2: empty in guide/reported/t2.csv, so not compared: 1-recall"
+        "\n\nNotes on the reported tables:\n\n"
+        "- t2: empty in guide/reported/t2.csv, so not compared: 1-recall"
     )
 
 
