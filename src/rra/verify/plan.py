@@ -55,7 +55,8 @@ def make_plan(artifact: Artifact, terms: Terms) -> VerificationPlan:
     """Decide what is run and how it is judged.
 
     A deterministic launcher makes one value. Others make three, or one where there are three
-    references or more. Seeds are drawn from the nonce. Launchers without outcomes run once.
+    references or more by others than the author. Seeds are drawn from the nonce. Launchers without
+    outcomes run once.
 
     Args:
         artifact: The artifact.
@@ -104,8 +105,14 @@ def _reports(artifact: Artifact, group: Group, terms: Terms) -> int:
         return 1
     if terms.reports is not None:
         return terms.reports
-    sizes = [_references(terms, name) for name in group.outcomes]
-    return 1 if min(sizes) >= ENOUGH_REFERENCES else OWN_RUNS
+    sizes = [_references(terms, name) for name in group.outcomes if not _own(terms, name)]
+    enough = len(sizes) == len(group.outcomes) and min(sizes) >= ENOUGH_REFERENCES
+    return 1 if enough else OWN_RUNS
+
+
+def _own(terms: Terms, name: str) -> bool:
+    """Tell whether references are the author's own, which say nothing about the paper."""
+    return name in terms.known and bool(terms.known[name].self_referenced)
 
 
 def _references(terms: Terms, name: str) -> int:

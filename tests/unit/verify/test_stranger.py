@@ -295,6 +295,21 @@ def test_references_answer_the_second_question(
     assert result.plan.references is not None
 
 
+def test_references_of_the_author_save_no_runs(tmp_path: Path) -> None:
+    artifact = make_artifact(
+        tmp_path / "a",
+        {"main.py": SEEDED},
+        launchers=launcher(seeds={"variable": "RRA_SEED"}),
+        experiments=experiments(tolerance="0.5"),
+    )
+    own = references("98.5", "98.9", "99.3", self_referenced=True)
+    result = verify(artifact, references=own)
+    assert [runs.reports for runs in result.plan.runs] == [3]
+    assert only(result).agreement != "inconclusive"
+    others = references("98.5", "98.9", "99.3")
+    assert [runs.reports for runs in verify(artifact, references=others).plan.runs] == [1]
+
+
 def test_a_mean_of_seeds_is_one_report(tmp_path: Path) -> None:
     seeded = launcher(seeds={"values": [1, 2, 3, 4]})
     selector = {"runs": "all", "aggregate": "mean"}
