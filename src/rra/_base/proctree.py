@@ -69,16 +69,31 @@ def end_all(pids: set[int]) -> None:
 def end_marked(marker: str) -> int:
     """Kill the marked processes until none is left; return how many there were.
 
-    Those whose environment cannot be read (another user's) are not found.
+    Those whose environment cannot be read (another user's) are not found. A process that is
+    just replacing its program has no environment for a moment; it is looked at again.
     """
     count = 0
     for _ in range(_ROUNDS):
         found = {pid for pid in marked(marker) if pid != os.getpid()}
-        if not found:
+        if found:
+            count += len(found)
+            end_all(found)
+        elif _replacing():
+            select.poll().poll(_PAUSE_MILLISECONDS)
+        else:
             break
-        count += len(found)
-        end_all(found)
     return count
+
+
+def _replacing() -> set[int]:
+    """Return the processes that are in the middle of an exec: alive, with no arguments yet."""
+    return {
+        pid
+        for pid in _processes()
+        if not _read(pid, "cmdline")
+        and _state(pid) not in {"", "Z"}
+        and _parent(pid) not in {0, 2, None}  # threads of the kernel have no arguments either
+    }
 
 
 def wait_gone(pid: int, seconds: float | None) -> bool:
