@@ -235,12 +235,12 @@ def test_a_launcher_that_hangs_is_ended_with_all_it_started(
     artifact: Callable[..., Path],
 ) -> None:
     launcher = "sleep 98765 &\necho started\nsleep 98765\n"
-    place = artifact(launcher, manifest=MANIFEST.replace("wall: 60", "wall: 1"))
+    place = artifact(launcher, manifest=MANIFEST.replace("wall: 60", "wall: 5"))
 
     answer = rra("run", "--json", cwd=place).expect(1)
 
     message = answer.result["runs"][0]["message"]
-    assert message.startswith("main had not ended after 1.")
+    assert message.startswith("main had not ended after 5.")
     assert "its limit, and was ended" in message
     left = subprocess.run(["pgrep", "-f", "sleep 98765"], capture_output=True, check=False)
     assert left.returncode == 1, "a child of the launcher is still running"

@@ -17,6 +17,7 @@ from rra.launch import RunResult, run_launcher, stage_place
 from rra.sandbox import best_sandbox
 from tests.support.disks import mounted_disk
 from tests.support.needs import needs
+from tests.support.patience import with_growing_limit
 from tests.support.runs import request, write_artifact
 
 BOTH = [pytest.param("bwrap", marks=needs("bwrap")), "none"]
@@ -71,7 +72,11 @@ def test_crashes(tmp_path: Path, sandbox: str) -> None:
 
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_hangs(tmp_path: Path, sandbox: str) -> None:
-    result = run(tmp_path / "a", "echo begun; sleep 600\n", sandbox, wall_seconds=0.3)
+    script = "echo begun; sleep 600\n"
+    result = with_growing_limit(
+        lambda wall: run(tmp_path / str(wall), script, sandbox, wall_seconds=wall),
+        lambda result: (result.outputs_dir / "stdout.txt").read_text() != "",
+    )
     assert result.record.termination == "timeout"
     assert (result.outputs_dir / "stdout.txt").read_text() == "begun\n"
 
@@ -81,9 +86,13 @@ def test_ignores_the_request_to_end(
     tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
-    script = "trap '' TERM HUP INT; while :; do sleep 600; done\n"
-    result = run(tmp_path / "a", script, sandbox, wall_seconds=0.3)
+    script = "trap '' TERM HUP INT; echo deaf; while :; do sleep 600; done\n"
+    result = with_growing_limit(
+        lambda wall: run(tmp_path / str(wall), script, sandbox, wall_seconds=wall),
+        lambda result: (result.outputs_dir / "stdout.txt").read_text() != "",
+    )
     assert result.record.termination == "timeout"
+    assert (result.outputs_dir / "stdout.txt").read_text() == "deaf\n"
 
 
 @pytest.mark.parametrize("sandbox", BOTH)

@@ -12,6 +12,7 @@ import pytest
 from rra._base import process, proctree
 from rra._base.process import Bounds, Supervised, Termination
 from rra.errors import ToolMissingError, UnavailableError
+from tests.support.patience import with_growing_limit
 
 #: Starts a process with a session of its own and goes on when it runs.
 DAEMON = "setsid bash -c 'echo $$ > pid; exec sleep 600' & until [ -s pid ]; do :; done"
@@ -98,10 +99,13 @@ def test_a_killed_program_ran_out_of_memory_when_the_kernel_says_so(
 
 
 def test_the_wall_limit_asks_first(tmp_path: Path) -> None:
-    script = "trap 'echo saved; exit 0' TERM; while :; do read -t 1 < <(:); done"
-    done = supervise(tmp_path, script, Bounds(wall_seconds=0.3))
+    script = "trap 'echo saved; exit 0' TERM; echo ready; while :; do read -t 1 < <(:); done"
+    done = with_growing_limit(
+        lambda wall: supervise(tmp_path, script, Bounds(wall_seconds=wall)),
+        lambda _: (tmp_path / "out").read_text().startswith("ready\n"),
+    )
     assert done.termination == "timeout"
-    assert (tmp_path / "out").read_text() == "saved\n"
+    assert (tmp_path / "out").read_text() == "ready\nsaved\n"
 
 
 def test_what_ignores_the_request_is_killed_with_its_children(
@@ -109,7 +113,10 @@ def test_what_ignores_the_request_is_killed_with_its_children(
 ) -> None:
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
     script = f"trap '' TERM; {DAEMON}; sleep 600; sleep 600"
-    done = supervise(tmp_path, script, Bounds(wall_seconds=0.3))
+    done = with_growing_limit(
+        lambda wall: supervise(tmp_path, script, Bounds(wall_seconds=wall)),
+        lambda _: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text() != "",
+    )
     assert (done.termination, done.returncode) == ("timeout", -signal.SIGKILL)
     assert proctree.marked(f"RUN_MARK={tmp_path}") == set()
     assert proctree.wait_gone(int((tmp_path / "pid").read_text()), 0)
