@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.needs import require
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Examples are the same in every run, and a slow machine is no failure.
+settings.register_profile("rra", deadline=None, derandomize=True)
+settings.load_profile("rra")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
