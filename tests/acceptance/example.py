@@ -1,19 +1,37 @@
-"""A shipped example: its upstream repository, its repairs, its artifact and its verify script."""
+"""A shipped example: its upstream, its repairs, its artifact, its bundle and its verify script."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.command import PATIENCE_SECONDS
+from rra.artifact import load_artifact
+from tests.acceptance.command import PATIENCE_SECONDS, Answer, rra
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+#: The `rra` command with the dice of a verification nailed down, for results that hang on seeds.
+LOADED_DICE = """\
+import sys
+import types
+
+from rra.api import _verify
+from rra.cli.main import main
+
+nonce = sys.argv.pop(1)
+_verify.secrets = types.SimpleNamespace(token_hex=lambda size: nonce[: 2 * size])
+main()
+"""
+
+Run = dict[str, Any]
+"""A record as it is on disk."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,6 +53,11 @@ class Example:
     def artifact(self) -> Path:
         """The artifact as shipped; copy it before anything is done to it."""
         return self.folder / "artifact"
+
+    @property
+    def references(self) -> Path:
+        """The values of earlier runs."""
+        return self.folder / "references.yaml"
 
     @property
     def patches(self) -> list[Path]:
@@ -65,6 +88,56 @@ class Example:
         """The shipped records by the start of their digest, as their folders are called."""
         paths = (self.artifact / "evidence").glob("*/*/record.json")
         return {f"sha256:{path.parent.name}": json.loads(path.read_bytes()) for path in paths}
+
+    def repair_runs(self) -> dict[str, tuple[Run | None, Run]]:
+        """The record without and the record with each repair, by the name of the repair."""
+        records = self.records()
+        runs = {}
+        for name, repair in load_artifact(self.artifact).repairs:
+            assert repair.after is not None, name
+            before = records[repair.before[:23]] if repair.before is not None else None
+            runs[name] = (before, records[repair.after[:23]])
+        return runs
+
+    def named_tree(self) -> str:
+        """The tree that the manifest says upstream is."""
+        manifest = (self.artifact / "rra.yaml").read_text(encoding="utf-8")
+        named = re.search(r"swhid: swh:1:dir:([0-9a-f]{40})\n", manifest)
+        assert named is not None
+        return named[1]
+
+    def verify_bundle(self, scratch: Path, *options: str, nonce: str = "") -> Answer:
+        """Pack the artifact; verify the bundle from an empty folder, with an empty state folder.
+
+        Args:
+            scratch: Folder for the bundle, the working folder and the state.
+            options: More options of ``rra verify``.
+            nonce: What to draw the seeds from; drawn anew, as for everybody, if it is empty.
+        """
+        bundle = f"oci-layout:{scratch / 'bundle'}"
+        packed = rra("pack", self.artifact, bundle, "--json").expect(0).result
+        work, state = scratch / "work", scratch / "state"
+        work.mkdir()
+        state.mkdir()
+        argv = ("verify", bundle, "--references", str(self.references), "--json", *options)
+        done = subprocess.run(
+            [sys.executable, *(("-c", LOADED_DICE, nonce) if nonce else ("-m", "rra")), *argv],
+            env={**os.environ, "RRA_STATE": str(state)},
+            cwd=work,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=3 * PATIENCE_SECONDS,
+            check=False,
+        )
+        answer = Answer(argv, done.returncode, done.stdout, done.stderr)
+        # It was this bundle and no folder that happened to lie around; nothing is left behind.
+        assert answer.result["artifact"].startswith(bundle), answer.said
+        assert answer.result["artifact"].endswith(f"@{packed['digest']}"), answer.said
+        assert Path(answer.result["directory"]).is_relative_to(state)
+        assert answer.result["reproduction"]["attempts"] == 1
+        assert list(work.iterdir()) == []
+        return answer
 
     def verify(self, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run the shipped verify script from some other folder."""
@@ -104,9 +177,29 @@ def tree_of(folder: Path, scratch: Path) -> str:
     return git("write-tree", cwd=scratch)
 
 
+def ended_well(run: Run) -> bool:
+    """Whether a recorded run ended with 0 and made all that it declares."""
+    return bool(run["termination"] == "ok" and not run["missing_outputs"])
+
+
+def rounded(text: str, like: str) -> str:
+    """A number with as many decimals as another one has; a list as it is."""
+    if "," in text:
+        return text
+    return f"{float(text):.{len(like.partition('.')[2])}f}"
+
+
 def outcomes(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The outcomes of a verification by name."""
     return {outcome["outcome"]: outcome for outcome in result["reproduction"]["outcomes"]}
+
+
+def verdicts(result: dict[str, Any]) -> dict[str, tuple[str, str, str]]:
+    """Verdict, agreement and repeatability of each outcome of a verification."""
+    return {
+        name: (outcome["verdict"], outcome["agreement"], outcome["repeatability"])
+        for name, outcome in outcomes(result).items()
+    }
 
 
 def audited(result: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import csv
-import re
 from pathlib import Path
 
 import pytest
 
 from rra.artifact import load_artifact, read_document
 from rra.model import ReferencesDocument
-from rra.sandbox import best_sandbox
-from rra.verify import Options, verify_artifact
 from tests.acceptance.command import rra
-from tests.acceptance.example import Example, audited, tree_of
+from tests.acceptance.example import Example, audited, ended_well, tree_of, verdicts
 from tests.support.needs import needs
 
 EXAMPLE = Example("digits-forest")
 NONCE = "0123456789abcdef" * 2
-REFERENCES = EXAMPLE.folder / "references.yaml"
 
 
 def printed() -> dict[str, str]:
@@ -43,24 +39,19 @@ def test_every_cell_of_the_books_table_is_an_outcome() -> None:
 
 
 @pytest.mark.slow
-def test_all_cells_are_reproduced_from_seeds_that_a_nonce_gives(tmp_path: Path) -> None:
+def test_the_bundle_gives_all_cells_from_seeds_that_a_nonce_gives(tmp_path: Path) -> None:
     # The nonce is fixed, so that this test grows the same ten forests each time: with seeds of its
     # own, one verification in 400 calls a cell deviating (README of the artifact).
-    artifact = load_artifact(EXAMPLE.copy(tmp_path / "artifact"))
-    references = read_document(REFERENCES, "references", ReferencesDocument)
-    options = Options(references=references, sandbox=best_sandbox(), reports=10, nonce=NONCE)
+    answer = EXAMPLE.verify_bundle(tmp_path, "--reports", "10", nonce=NONCE).expect(0)
 
-    found = verify_artifact(artifact, tmp_path / "verification", options)
-
-    assert {one.outcome for one in found.outcomes} == set(printed())
-    assert {(o.verdict, o.agreement, o.repeatability) for o in found.outcomes} == {
-        ("reproduced", "pass", "pass")
-    }
-    assert found.verdict == "reproduced"
-    (runs,) = found.plan.runs
-    assert len(set(runs.seeds)) == 10
-    assert not {1, 2, 3, 4, 5}.intersection(runs.seeds)
-    assert found.notes[0] == (
+    assert verdicts(answer.result) == dict.fromkeys(printed(), ("reproduced", "pass", "pass"))
+    found = answer.result["reproduction"]
+    assert found["verdict"] == "reproduced"
+    assert found["plan"]["nonce"] == NONCE
+    (runs,) = found["plan"]["runs"]
+    assert len(set(runs["seeds"])) == 10
+    assert not {1, 2, 3, 4, 5}.intersection(runs["seeds"])
+    assert found["notes"][0] == (
         "report: empty in guide/reported/classification-report.csv, so not compared: "
         "accuracy-precision, accuracy-recall"
     )
@@ -78,7 +69,7 @@ def test_the_shipped_verify_script_ends_well_from_any_folder(tmp_path: Path) -> 
 
 def test_the_references_are_five_recorded_runs_with_five_seeds() -> None:
     records = EXAMPLE.records()
-    references = read_document(REFERENCES, "references", ReferencesDocument).root
+    references = read_document(EXAMPLE.references, "references", ReferencesDocument).root
 
     assert set(references) == set(printed())
     for reference in references.values():
@@ -122,12 +113,7 @@ def test_upstream_with_the_patches_in_order_is_the_code(tmp_path: Path) -> None:
 
 @needs("git")
 def test_the_manifest_names_the_tree_of_upstream(tmp_path: Path) -> None:
-    manifest = (EXAMPLE.artifact / "rra.yaml").read_text(encoding="utf-8")
-
-    named = re.search(r"swhid: swh:1:dir:([0-9a-f]{40})\n", manifest)
-
-    assert named is not None
-    assert named[1] == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
+    assert EXAMPLE.named_tree() == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
 
 
 @needs("git")
@@ -163,14 +149,10 @@ def test_one_seed_gives_one_table_only_with_the_repair(tmp_path: Path) -> None:
 
 
 def test_each_repair_names_a_run_without_it_and_a_working_run() -> None:
-    records = EXAMPLE.records()
-    repairs = load_artifact(EXAMPLE.artifact).repairs
+    runs = EXAMPLE.repair_runs()
 
-    assert [f"{name}.patch" for name, _ in repairs] == [patch.name for patch in EXAMPLE.patches]
-    for name, repair in repairs:
-        assert repair.before is not None, name
-        assert repair.after is not None, name
-        without = records[repair.before[:23]]
-        fails = without["termination"] != "ok" or bool(without["missing_outputs"])
-        assert fails is (name != "0004-seed-from-outside"), name
-        assert records[repair.after[:23]]["termination"] == "ok", name
+    assert [f"{name}.patch" for name in runs] == [patch.name for patch in EXAMPLE.patches]
+    for name, (before, after) in runs.items():
+        assert before is not None, name
+        assert ended_well(before) is (name == "0004-seed-from-outside"), name
+        assert ended_well(after), name

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from rra.artifact import load_artifact
 from tests.acceptance.command import rra
-from tests.acceptance.example import Example, audited, outcomes, tree_of
+from tests.acceptance.example import (
+    Example,
+    audited,
+    ended_well,
+    outcomes,
+    rounded,
+    tree_of,
+    verdicts,
+)
 from tests.support.needs import needs
 
 EXAMPLE = Example("least-angle-regression")
@@ -27,26 +33,15 @@ DEVIATING = {
 }
 
 
-def rounded(text: str, like: str) -> str:
-    """A number with as many decimals as another one has; a list as it is."""
-    if "," in text:
-        return text
-    return f"{float(text):.{len(like.partition('.')[2])}f}"
-
-
 @pytest.mark.slow
-def test_the_set_of_outcomes_that_agree_repeat_and_deviate(tmp_path: Path) -> None:
-    artifact = EXAMPLE.copy(tmp_path / "artifact")
-    references = EXAMPLE.folder / "references.yaml"
+def test_the_bundle_gives_the_outcomes_that_agree_repeat_and_deviate(tmp_path: Path) -> None:
+    answer = EXAMPLE.verify_bundle(tmp_path).expect(1)
 
-    answer = rra("verify", artifact, "--references", references, "--json").expect(1)
-
+    assert verdicts(answer.result) == {
+        **dict.fromkeys(REPRODUCED, ("reproduced", "pass", "pass")),
+        **dict.fromkeys(DEVIATING, ("deviates_as_documented", "fail", "pass")),
+    }
     found = outcomes(answer.result)
-    assert {n for n, o in found.items() if o["verdict"] == "reproduced"} == set(REPRODUCED)
-    assert {n for n, o in found.items() if o["verdict"] == "deviates_as_documented"} == set(
-        DEVIATING
-    )
-    assert {o["repeatability"] for o in found.values()} == {"pass"}
     for name, wanted in {**REPRODUCED, **DEVIATING}.items():
         (text,) = found[name]["texts"]
         assert rounded(text, wanted) == wanted, name
@@ -107,12 +102,7 @@ def test_upstream_with_the_patches_in_order_is_the_code(tmp_path: Path) -> None:
 
 @needs("git")
 def test_the_manifest_names_the_tree_of_upstream(tmp_path: Path) -> None:
-    manifest = (EXAMPLE.artifact / "rra.yaml").read_text(encoding="utf-8")
-
-    named = re.search(r"swhid: swh:1:dir:([0-9a-f]{40})\n", manifest)
-
-    assert named is not None
-    assert named[1] == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
+    assert EXAMPLE.named_tree() == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
 
 
 @needs("git")
@@ -133,13 +123,10 @@ def test_no_repair_can_be_left_out(without: str, said: str, tmp_path: Path) -> N
 
 
 def test_each_repair_names_a_failed_and_a_working_run() -> None:
-    records = EXAMPLE.records()
-    repairs = load_artifact(EXAMPLE.artifact).repairs
+    runs = EXAMPLE.repair_runs()
 
-    assert [f"{name}.patch" for name, _ in repairs] == [patch.name for patch in EXAMPLE.patches]
-    for name, repair in repairs:
-        assert repair.before is not None, name
-        assert repair.after is not None, name
-        failed = records[repair.before[:23]]
-        assert failed["termination"] != "ok" or failed["missing_outputs"], name
-        assert records[repair.after[:23]]["termination"] == "ok", name
+    assert [f"{name}.patch" for name in runs] == [patch.name for patch in EXAMPLE.patches]
+    for name, (before, after) in runs.items():
+        assert before is not None, name
+        assert not ended_well(before), name
+        assert ended_well(after), name

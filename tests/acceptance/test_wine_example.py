@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rra.artifact import load_artifact
 from rra.environment import materialise
 from tests.acceptance.command import PATIENCE_SECONDS, rra
+from tests.acceptance.example import Example, ended_well, outcomes, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "wine-discriminant"
+EXAMPLE = Example("wine-discriminant")
 COUNTS = {"lda": 176, "qda": 177, "1nn": 170}
 WINES = 178
 
@@ -27,14 +27,7 @@ WINES = 178
 @pytest.fixture
 def artifact(tmp_path: Path) -> Path:
     """A copy of the artifact, without evidence and outputs."""
-    place = tmp_path / "artifact"
-    ignore = shutil.ignore_patterns("evidence", "outputs")
-    return Path(shutil.copytree(EXAMPLE / "artifact", place, ignore=ignore))
-
-
-def outcomes(answer_result: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The outcomes of a verification by name."""
-    return {outcome["outcome"]: outcome for outcome in answer_result["reproduction"]["outcomes"]}
+    return EXAMPLE.copy(tmp_path / "artifact")
 
 
 def by_hand(artifact: Path, path: str) -> subprocess.CompletedProcess[str]:
@@ -50,18 +43,16 @@ def by_hand(artifact: Path, path: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_set_of_outcomes_that_agree_repeat_and_deviate(artifact: Path) -> None:
-    answer = rra("verify", artifact, "--references", EXAMPLE / "references.yaml", "--json")
+def test_the_bundle_gives_the_outcomes_that_agree_repeat_and_deviate(tmp_path: Path) -> None:
+    answer = EXAMPLE.verify_bundle(tmp_path)
 
     answer.expect(1)  # a documented deviation is no success unless the reader says so
-    found = outcomes(answer.result)
-    assert {n for n, o in found.items() if o["agreement"] == "pass"} == {"table1/lda", "table1/qda"}
-    assert {n for n, o in found.items() if o["repeatability"] == "pass"} == set(found)
-    assert {n: o["verdict"] for n, o in found.items()} == {
-        "table1/lda": "reproduced",
-        "table1/qda": "reproduced",
-        "table1/1nn": "deviates_as_documented",
+    assert verdicts(answer.result) == {
+        "table1/lda": ("reproduced", "pass", "pass"),
+        "table1/qda": ("reproduced", "pass", "pass"),
+        "table1/1nn": ("deviates_as_documented", "fail", "pass"),
     }
+    found = outcomes(answer.result)
     for name, count in COUNTS.items():
         obtained = float(found[f"table1/{name}"]["mean"])
         assert obtained == pytest.approx(100 * count / WINES, abs=1e-6)
@@ -69,18 +60,7 @@ def test_the_set_of_outcomes_that_agree_repeat_and_deviate(artifact: Path) -> No
 
 
 def test_the_shipped_verify_script_ends_well(tmp_path: Path) -> None:
-    tools = Path(sys.executable).parent
-    env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-
-    done = subprocess.run(
-        [EXAMPLE / "verify"],
-        env=env,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    done = EXAMPLE.verify(tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "table1/1nn deviates_as_documented fail pass 170" in done.stdout
@@ -138,25 +118,18 @@ def test_without_python_the_launcher_names_what_to_do(
 
 
 def test_the_shipped_artifact_has_no_finding() -> None:
-    answer = rra("lint", EXAMPLE / "artifact", "--json").expect(0)
+    answer = rra("lint", EXAMPLE.artifact, "--json").expect(0)
 
     assert answer.result["findings"] == []
 
 
 def test_the_repairs_name_a_failed_and_a_working_run() -> None:
-    artifact = load_artifact(EXAMPLE / "artifact")
-    ended = {
-        "sha256:" + path.parent.name: json.loads(path.read_bytes())
-        for path in (EXAMPLE / "artifact" / "evidence").glob("table1/*/record.json")
-    }
+    runs = EXAMPLE.repair_runs()
 
-    for name, repair in artifact.repairs:
-        assert repair.after is not None, name
-        assert ended[repair.after[: len("sha256:") + 16]]["termination"] == "ok"
-        if repair.before is not None:
-            record = ended[repair.before[: len("sha256:") + 16]]
-            assert record["termination"] != "ok" or record["missing_outputs"], name
-    assert sum(repair.before is not None for _, repair in artifact.repairs) == 5
+    for name, (before, after) in runs.items():
+        assert ended_well(after), name
+        assert before is None or not ended_well(before), name
+    assert sum(before is not None for before, _ in runs.values()) == 5
 
 
 @pytest.mark.slow
@@ -164,7 +137,7 @@ def test_the_demonstration_ends_in_a_verified_report(tmp_path: Path) -> None:
     env = {**os.environ, "TMPDIR": str(tmp_path)}
 
     done = subprocess.run(
-        [sys.executable, EXAMPLE / "demo.py"],
+        [sys.executable, EXAMPLE.folder / "demo.py"],
         env=env,
         cwd=tmp_path,
         capture_output=True,

@@ -9,7 +9,7 @@ def mean(x):
 
 
 def shrinkage(x, variance):
-    """c of the articles: how much of the distance from the mean is kept."""
+    """c of the article: how much of the distance from the mean is kept."""
     k = len(x)
     m = mean(x)
     spread = sum((v - m) ** 2 for v in x)

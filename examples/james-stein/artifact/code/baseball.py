@@ -1,8 +1,7 @@
-"""18 batting averages, by the article of 1977 and by that of 1975."""
+"""18 batting averages and Stein's estimates of them."""
 from __future__ import division, print_function
 
 import csv
-import math
 import os
 
 from stein import closer, mean, shrinkage, stein, total_error
@@ -26,15 +25,6 @@ def read():
     return names, first, rest
 
 
-def arcsine(p):
-    """Variance 1 for any p, (1975), and back."""
-    return math.sqrt(AT_BATS) * math.asin(2 * p - 1)
-
-
-def back(x):
-    return (math.sin(x / math.sqrt(AT_BATS)) + 1) / 2
-
-
 def compare(first, rest, variance):
     """Averages against Stein's estimator."""
     guesses = stein(first, variance)
@@ -52,26 +42,22 @@ def compare(first, rest, variance):
 def main():
     names, first, rest = read()
     m = mean(first)
-    plain, article77 = compare(first, rest, m * (1 - m) / AT_BATS)
-    scaled, article75 = compare([arcsine(p) for p in first], [arcsine(p) for p in rest], 1)
-    turned = [back(x) for x in scaled]
+    guesses, summary = compare(first, rest, m * (1 - m) / AT_BATS)
 
-    print('%-20s %7s %7s' % ('', '1977', '1975'))
-    for key in sorted(article77):
-        print('%-20s %7.3f %7.3f' % (key, article77[key], article75[key]))
+    for key in sorted(summary):
+        print('%-20s %7.3f' % (key, summary[key]))
     print()
-    for row in zip(names, first, plain, turned, rest):
-        print('%-12s %.3f   %.3f %.3f   %.3f' % row)
+    for row in zip(names, first, guesses, rest):
+        print('%-12s %.3f   %.3f   %.3f' % row)
 
     with open('summary.csv', 'w') as f:
         table = csv.writer(f)
-        table.writerow(['measure', '1977', '1975'])
-        for key in article77:
-            table.writerow([key, article77[key], article75[key]])
+        table.writerow(['measure', 'value'])
+        table.writerows(summary.items())
     with open('estimates.csv', 'w') as f:
         table = csv.writer(f)
-        table.writerow(['player', 'first', '1977', '1975', 'rest'])
-        table.writerows(zip(names, first, plain, turned, rest))
+        table.writerow(['player', 'first', 'stein', 'rest'])
+        table.writerows(zip(names, first, guesses, rest))
 
 
 main()

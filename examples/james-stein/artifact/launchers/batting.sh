@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Launcher batting. Start it from anywhere: bash launchers/batting.sh
-# Averages and Stein's estimates of the 18 players, by both articles, against the rest of 1970.
+# Averages and Stein's estimates of the 18 players against the rest of 1970.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
