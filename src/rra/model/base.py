@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic_core import PydanticCustomError
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Key of a map in the manifest."""
@@ -15,6 +16,10 @@ Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 FormatVersion = Annotated[str, Field(pattern=r"^1\.[0-9]+$")]
 """Version of the format that a document follows."""
 
+Model = TypeVar("Model", bound=BaseModel)
+
+_DOCUMENT = "document"
+
 
 class Object(BaseModel):
     """A frozen object of the format; fields it does not know are kept as they came."""
@@ -24,3 +29,28 @@ class Object(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """Return the plain JSON value, without fields that were never given."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _absent_is_not_null(cls, data: Any, info: ValidationInfo) -> Any:
+        """Refuse a null in a document where a key may only be left out, as the schemas do."""
+        if not (info.context and info.context.get(_DOCUMENT) and isinstance(data, dict)):
+            return data
+        for name, field in cls.model_fields.items():
+            key = field.alias or name
+            if key in data and data[key] is None and not field.is_required():
+                raise PydanticCustomError(
+                    "null", "{key} is null; leave the key out", {"key": key, "path": key}
+                )
+        return data
+
+
+def validate_document(model: type[Model], data: Any) -> Model:
+    """Build an object from a document, by the names that documents use and without nulls.
+
+    The verdict is the one of the JSON Schema of the same name.
+
+    Raises:
+        pydantic.ValidationError: The data is no such object.
+    """
+    return model.model_validate(data, context={_DOCUMENT: True}, by_alias=True, by_name=False)
