@@ -101,10 +101,16 @@ class NotAnArtifactError(UsageError):
 
 
 class FormatError(RraError):
-    """A document cannot be read as what it should be; every problem is listed."""
+    """A document cannot be read as what it should be; every problem is listed.
+
+    Attributes:
+        stage: Where it was decided, when known: ``yaml`` (the bytes are no document), ``schema``,
+            ``semantic`` or ``artifact``.
+    """
 
     slug = "format/invalid"
     exit_code = 4
+    stage: str = ""
 
 
 class UnsafePathError(RraError):

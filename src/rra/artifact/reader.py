@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -13,10 +12,13 @@ from typing import TypeVar
 import pydantic
 
 from rra._base.files import safe_join
-from rra._base.yaml import Key, YamlDocument, parse_yaml
+from rra._base.yaml import Key, YamlDocument
 from rra.artifact import inventory, layout
+from rra.artifact.checking import ARTIFACT, SCHEMA, SEMANTIC, parse_document
+from rra.artifact.semantics import check_semantics
 from rra.errors import FormatError, NotAnArtifactError, Problem, UsageError
 from rra.model import Lock, Manifest, Outcome, Repair, RepairsDocument, Setting, SettingsDocument
+from rra.model.base import validate_document
 from rra.schema import check_document
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
@@ -158,21 +160,17 @@ def load_artifact(path: Path, *, tables: bool = True) -> Artifact:
     if not manifest_path.is_file():
         message = f"{root} holds no {layout.MANIFEST}"
         raise NotAnArtifactError(message, hint=f"make one with: rra init {root}")
-    document = _parse(manifest_path, layout.MANIFEST)
-    if document.data is None:
-        what = "the file is empty" if not document.text.strip() else "the file has only comments"
-        hint = f"remove it, then draft one with: rra init {root}"
-        problem = document.problem((), what, clause="manifest/type", hint=hint)
-        _raise_faults([problem], layout.MANIFEST)
+    document = _read(manifest_path, "manifest", layout.MANIFEST)
     problems = check_document(document, "manifest")
-    _raise_faults(problems, layout.MANIFEST)
-    manifest = _build(document, Manifest)
+    _raise_faults(problems, layout.MANIFEST, SCHEMA)
+    manifest = _build(document, "manifest", Manifest)
     warnings = tuple(p for p in problems if p.severity == "warning")
     artifact = Artifact(root.resolve(), manifest, document, warnings)
     faults: list[Problem] = []
     if tables and any(one.table is not None for one in manifest.experiments.values()):
         artifact, faults = _expanded(artifact)
-    _raise_faults([*faults, *_check_links(artifact)], layout.MANIFEST)
+    linked = check_semantics(document, "manifest")
+    _raise_faults([*linked, *faults], layout.MANIFEST, SEMANTIC if linked else ARTIFACT)
     return artifact
 
 
@@ -199,89 +197,44 @@ def read_document(path: Path, schema: str, model: type[Model]) -> Model:
     if not path.is_file():
         message = f"no such file: {path}"
         raise UsageError(message, hint="check the path")
-    document = _parse(path, str(path))
-    if document.data is None:
-        document = dataclasses.replace(document, data={})
-    problems = check_document(document, schema)
-    _raise_faults(problems, str(path))
-    return _build(document, model)
+    document = _read(path, schema, str(path))
+    _raise_faults(check_document(document, schema), str(path), SCHEMA)
+    _raise_faults(check_semantics(document, schema), str(path), SEMANTIC)
+    return _build(document, schema, model)
 
 
-def _parse(path: Path, source: str) -> YamlDocument:
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problem = Problem(f"not UTF-8: {error.reason}", source, 1, 1, clause="format/yaml")
-        raise FormatError(str(problem), problems=(problem,), hint="save it as UTF-8") from error
-    if path.suffix in {".json", ".lock"}:
-        return _parse_json(text, source)
-    return parse_yaml(text, source=source)
+def _read(path: Path, schema: str, source: str) -> YamlDocument:
+    return parse_document(path.read_bytes(), schema, source=source)
 
 
-def _parse_json(text: str, source: str) -> YamlDocument:
-    try:
-        return YamlDocument(json.loads(text), text, source, {})
-    except json.JSONDecodeError as error:
-        problem = Problem(
-            f"not valid JSON: {error.msg}", source, error.lineno, error.colno, clause="format/json"
-        )
-        hint = "make it again with: rra lock"
-        raise FormatError(str(problem), problems=(problem,), hint=hint) from error
-
-
-def _raise_faults(problems: list[Problem], source: str) -> None:
+def _raise_faults(problems: list[Problem], source: str, stage: str) -> None:
     faults = tuple(p for p in problems if p.severity == "error")
     if faults:
         count = "1 problem" if len(faults) == 1 else f"{len(faults)} problems"
         message = f"{source} breaks the format: {count}"
         hint = "correct the places named and run again"
-        raise FormatError(message, problems=tuple(problems), hint=hint)
+        error = FormatError(message, problems=tuple(problems), hint=hint)
+        error.stage = stage
+        raise error
 
 
-def _build(document: YamlDocument, model: type[Model]) -> Model:
+def _build(document: YamlDocument, schema: str, model: type[Model]) -> Model:
     """Build the model; the schema has passed, so a fault here is said with the same places."""
     try:
-        return model.model_validate(document.data)
+        return validate_document(model, document.data)
     except pydantic.ValidationError as error:
         problems = [
             document.problem(
                 [key for key in fault["loc"] if not _is_tag(key, document)],
                 fault["msg"],
-                clause=f"model/{fault['type']}",
+                clause=f"{schema}/schema",
             )
             for fault in error.errors()
         ]
-        _raise_faults(problems, document.source)
+        _raise_faults(problems, document.source, SCHEMA)
         raise
 
 
 def _is_tag(key: str | int, document: YamlDocument) -> bool:
     """Tell pydantic's names of union branches from keys of the document."""
     return isinstance(key, str) and not any(key in path for path in document.positions)
-
-
-def _check_links(artifact: Artifact) -> list[Problem]:
-    """Check that every id that the manifest uses is defined in it."""
-    document, manifest = artifact.document, artifact.manifest
-    problems: list[Problem] = []
-
-    def need(known: object, name: str, path: tuple[str | int, ...], what: str) -> None:
-        names = list(known) if isinstance(known, dict) else []
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
-            message = f"no {what} is called {name!r}"
-            clause = "manifest/links"
-            problems.append(document.problem(path, message, clause=clause, hint=hint))
-
-    for key, launcher in manifest.launchers.items():
-        here = ("launchers", key)
-        need(manifest.environments, launcher.environment, (*here, "environment"), "environment")
-        for index, other in enumerate(launcher.needs):
-            need(manifest.launchers, other, (*here, "needs", index), "launcher")
-        for index, other in enumerate(launcher.inputs):
-            need(manifest.data, other, (*here, "inputs", index), "data item")
-    for name, outcome in manifest.outcomes().items():
-        place = artifact.place_of(name, "selector", "launcher")
-        need(manifest.launchers, outcome.selector.launcher, place, "launcher")
-    return list(dict.fromkeys(problems))

@@ -104,7 +104,7 @@ def _open(root: Path, expected_guide: Callable[[Artifact], str | None] | None) -
     try:
         artifact = load_artifact(root)
     except FormatError as error:
-        if any(problem.clause == "format/yaml" for problem in error.problems):
+        if error.stage == "yaml":
             raise
         return Context(root.parent if root.is_file() else root, None, error.problems)
     return Context(artifact.root, artifact, artifact.warnings, expected_guide)

@@ -11,11 +11,14 @@ from typing import Any
 from rra._base import resources
 from rra._base.yaml import Key, YamlDocument
 from rra.errors import Problem
+from rra.schema.clauses import clause_of
 
 Schema = Mapping[str, Any]
 
 _TEXT_FIELDS = {"arxiv", "commit", "reported", "python", "version", "rra", "as_of", "observed"}
 _NEAR = 0.6
+UNKNOWN_KEY = "documents/unknown-key"
+"""Clause about keys that a schema does not know."""
 
 
 @functools.cache
@@ -72,7 +75,11 @@ def _leaves(error: Any) -> Iterator[Any]:
 def _problem(document: YamlDocument, error: Any, name: str) -> Problem:
     path: list[Key] = list(error.absolute_path)
     message, hint = _explain(error, path)
-    clause = f"{name}/{'/'.join(str(key) for key in error.absolute_schema_path)}"
+    if document.data is None:
+        message = "the file has only comments" if document.text.strip() else "the file is empty"
+        hint = "write the document, or remove the file"
+    keywords = list(error.absolute_schema_path)
+    clause = clause_of(load_schema(name), keywords, f"{name}/schema")
     return document.problem(path, message, clause=clause, hint=hint)
 
 
@@ -183,9 +190,7 @@ def _unknown(
             near = difflib.get_close_matches(str(key), list(known), n=1, cutoff=_NEAR)
             hint = f"did you mean {near[0]}?" if near else "kept as it is; x-… names are free"
             message = f"unknown key {key!r}" + (f", nearest known key {near[0]}" if near else "")
-            yield document.problem(
-                here, message, clause=f"{name}/unknown-key", hint=hint, severity="warning"
-            )
+            yield document.problem(here, message, clause=UNKNOWN_KEY, hint=hint, severity="warning")
 
 
 def _resolve(schema: Schema, root: Schema, data: object) -> Schema:
