@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import dataclasses
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,13 +12,12 @@ from rra._base import resources
 from rra._base.yaml import Key, YamlDocument
 from rra.errors import Problem
 from rra.schema.clauses import clause_of
+from rra.schema.formats import format_checker
+from rra.schema.keys import nearest, unknown_keys
 
 Schema = Mapping[str, Any]
 
 _TEXT_FIELDS = {"arxiv", "commit", "reported", "python", "version", "rra", "as_of", "observed"}
-_NEAR = 0.6
-UNKNOWN_KEY = "documents/unknown-key"
-"""Clause about keys that a schema does not know."""
 
 
 @functools.cache
@@ -29,25 +28,44 @@ def load_schema(name: str) -> dict[str, Any]:
 
 
 @functools.cache
-def _validator(name: str) -> Any:
+def _shipped(name: str) -> Any:
+    return _validator(load_schema(name))
+
+
+def _validator(schema: Schema) -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(load_schema(name))
+    return Draft202012Validator(schema, format_checker=format_checker())
 
 
 def check_document(document: YamlDocument, name: str) -> list[Problem]:
-    """Return all faults of a document against a schema, and its unknown keys as warnings.
+    """Return all faults of a document against a schema, and warnings about its keys.
 
     Args:
         document: A parsed document.
         name: Name of the schema, such as ``manifest``.
     """
+    return _check(document, load_schema(name), _shipped(name), f"{name}/schema")
+
+
+def check_against(document: YamlDocument, schema: Schema, clause: str) -> list[Problem]:
+    """Return all faults of a document against any schema, and warnings about its keys.
+
+    Args:
+        document: A parsed document.
+        schema: The schema.
+        clause: The clause of constraints for which the schema names none.
+    """
+    return _check(document, schema, _validator(schema), clause)
+
+
+def _check(document: YamlDocument, schema: Schema, validator: Any, clause: str) -> list[Problem]:
     faults = [
-        _problem(document, leaf, name)
-        for error in _validator(name).iter_errors(document.data)
+        _problem(document, leaf, schema, clause)
+        for error in validator.iter_errors(document.data)
         for leaf in _leaves(error)
     ]
-    warnings = list(unknown_keys(document, load_schema(name), name))
+    warnings = unknown_keys(document, schema)
     key = lambda problem: (problem.line or 0, problem.column or 0, problem.message)  # noqa: E731
     return sorted(dict.fromkeys(faults), key=key) + sorted(warnings, key=key)
 
@@ -72,15 +90,18 @@ def _leaves(error: Any) -> Iterator[Any]:
         yield error
 
 
-def _problem(document: YamlDocument, error: Any, name: str) -> Problem:
+def _problem(document: YamlDocument, error: Any, schema: Schema, otherwise: str) -> Problem:
     path: list[Key] = list(error.absolute_path)
     message, hint = _explain(error, path)
     if document.data is None:
         message = "the file has only comments" if document.text.strip() else "the file is empty"
         hint = "write the document, or remove the file"
-    keywords = list(error.absolute_schema_path)
-    clause = clause_of(load_schema(name), keywords, f"{name}/schema")
-    return document.problem(path, message, clause=clause, hint=hint)
+    clause = clause_of(schema, list(error.absolute_schema_path), otherwise)
+    problem = document.problem(path, message, clause=clause, hint=hint)
+    if error.parent is None and "propertyNames" in error.absolute_schema_path:
+        line, column = document.position([*path, str(error.instance)])
+        return dataclasses.replace(problem, line=line, column=column)
+    return problem
 
 
 def _explain(error: Any, path: list[Key]) -> tuple[str, str]:
@@ -99,8 +120,13 @@ def _explain(error: Any, path: list[Key]) -> tuple[str, str]:
 
 def _explain_required(error: Any, name: str, value: str) -> tuple[str, str]:
     del value
-    missing = ", ".join(key for key in error.validator_value if key not in error.instance)
-    return f"{name} lacks the required key {missing}", f"add {missing} under {name}"
+    missing = [key for key in error.validator_value if key not in error.instance]
+    unknown = [key for key in error.instance if key not in error.schema.get("properties", ())]
+    near = [(key, nearest(key, map(str, unknown))) for key in missing]
+    renames = [f"{found} into {key}" for key, found in near if found]
+    names = ", ".join(missing)
+    hint = f"rename {', '.join(renames)}" if renames else f"add {names} under {name}"
+    return f"{name} lacks the required key {names}", hint
 
 
 def _explain_type(error: Any, name: str, value: str) -> tuple[str, str]:
@@ -116,7 +142,6 @@ def _explain_enum(error: Any, name: str, value: str) -> tuple[str, str]:
 
 
 def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
-    del value
     if error.validator == "oneOf" and name == "selector":
         hint = "give one of json, csv, regex, npz, cell, tensorboard, mlflow"
         return "selector must have exactly one locator", hint
@@ -124,18 +149,22 @@ def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
     if error.validator == "anyOf" and all(wanted):
         keys = " or ".join(key for keys in wanted for key in keys)
         return f"{name} lacks {keys}", f"add one of them under {name}"
-    return f"{name}: {error.message}", _SEE_PAGE
+    if "propertyNames" in error.absolute_schema_path:
+        return f"key {value} of {name}: {_limit(error.message)}", "rename the key"
+    return f"{name}: {_limit(error.message)}", _SEE_PAGE
 
 
 def _explain_pattern(error: Any, name: str, value: str) -> tuple[str, str]:
     """Say what is wrong with a text; unsafe paths are the common case."""
     text = str(error.instance)
+    described = error.schema.get("description", "")
+    if "propertyNames" in error.absolute_schema_path:
+        return f"key {value} of {name} does not fit: {described}", "rename the key"
     inside = "copy the file into the artifact and name it by its place there"
     if text.startswith("/") and "swh" not in error.validator_value:
         return f"{name} is the absolute path {value}", inside
     if ".." in text.split("/"):
         return f"{name} is {value}, a path that climbs out of the artifact", inside
-    described = error.schema.get("description", "")
     return f"{name} is {value}, which does not fit: {described}", "correct the value"
 
 
@@ -148,59 +177,14 @@ _EXPLAINERS: dict[str, Callable[[Any, str, str], tuple[str, str]]] = {
 }
 
 
-def _shorten(value: object, limit: int = 80) -> str:
-    text = repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def _shorten(value: object) -> str:
+    return _limit(repr(value), 80)
+
+
+def _limit(text: str, length: int = 300) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _nearest_hint(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=_NEAR)
-    return f"did you mean {near[0]}?" if near else "choose one of them"
-
-
-def unknown_keys(document: YamlDocument, schema: Schema, name: str) -> Iterator[Problem]:
-    """Yield a warning for each key that the schema does not know; such keys are kept."""
-    yield from _unknown(document, document.data, schema, schema, (), name)
-
-
-def _unknown(
-    document: YamlDocument,
-    data: object,
-    schema: Schema,
-    root: Schema,
-    path: tuple[Key, ...],
-    name: str,
-) -> Iterator[Problem]:
-    schema = _resolve(schema, root, data)
-    if isinstance(data, list):
-        for index, item in enumerate(data):
-            inner = schema.get("items", {})
-            yield from _unknown(document, item, inner, root, (*path, index), name)
-    if not isinstance(data, dict):
-        return
-    known = schema.get("properties", {})
-    other = schema.get("additionalProperties")
-    for key, value in data.items():
-        here = (*path, str(key))
-        if key in known:
-            yield from _unknown(document, value, known[key], root, here, name)
-        elif isinstance(other, dict):
-            yield from _unknown(document, value, other, root, here, name)
-        elif known and not str(key).startswith("x-"):
-            near = difflib.get_close_matches(str(key), list(known), n=1, cutoff=_NEAR)
-            hint = f"did you mean {near[0]}?" if near else "kept as it is; x-… names are free"
-            message = f"unknown key {key!r}" + (f", nearest known key {near[0]}" if near else "")
-            yield document.problem(here, message, clause=UNKNOWN_KEY, hint=hint, severity="warning")
-
-
-def _resolve(schema: Schema, root: Schema, data: object) -> Schema:
-    """Follow a local reference and choose the alternative that fits the kind of data."""
-    while "$ref" in schema:
-        schema = root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
-    if "oneOf" in schema and "properties" not in schema and isinstance(data, dict | list):
-        wanted = "object" if isinstance(data, dict) else "array"
-        for choice in schema["oneOf"]:
-            branch = _resolve(choice, root, data)
-            if branch.get("type") == wanted:
-                return branch
-    return schema
+    near = nearest(word, known)
+    return f"did you mean {near}?" if near else "choose one of them"
