@@ -17,7 +17,7 @@ from rra._base import clock
 from rra.artifact import Artifact, layout
 from rra.audit.agreement import Agreement, compare, steady
 from rra.audit.copies import find_copies
-from rra.audit.documents import AuditResult, EvidenceLevel, Finding, Trace, ValueAudit
+from rra.audit.documents import AuditResult, Finding, Trace, ValueAudit
 from rra.audit.groups import Group, group_outcomes
 from rra.audit.inquiry import Budget, Progress
 from rra.audit.integrity import evidence_findings
@@ -33,6 +33,7 @@ from rra.errors import RraError, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
 from rra.launch import order_launchers, stage_place
 from rra.model import Outcome
+from rra.model.verdicts import EvidenceLevel
 from rra.sandbox import Sandbox, best_sandbox
 from rra.values.numbers import ReportedNumber
 from rra.values.selectors import OutcomeValue, Value

@@ -3,29 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from rra.model.base import Digest, Object
+from pydantic import Field
 
-Status = Literal["supported", "refuted", "uncertain"]
+from rra.model.base import Digest, Id, Object, OutcomeId, Timestamp
+from rra.model.verdicts import (
+    SUPPORTED_VERDICTS,
+    AuditVerdict,
+    EvidenceLevel,
+    FindingStatus,
+)
 
-EvidenceLevel = Literal["E0", "E1", "E2", "E3", "E4"]
-
-AuditVerdict = Literal[
-    "SUPPORTED",
-    "CONTRADICTED",
-    "TAMPERED",
-    "STALE",
-    "HARDCODED",
-    "UNIT_SUSPECT",
-    "UNTRACEABLE",
-    "UNEXECUTED",
-    "INCOMPLETE_RECORD",
-    "AMBIGUOUS",
-    "NOT_ASSESSED",
-]
-
-SUPPORTED_VERDICTS = frozenset({"SUPPORTED"})
+Count = Annotated[int, Field(ge=0)]
+Number = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
+Code = Annotated[str, Field(pattern=r"^([A-Z][A-Z_]*|[a-z][a-z0-9-]*)$")]
 
 
 class Replacement(Object):
@@ -55,12 +48,12 @@ class Trial(Object):
         failed: Why there was no value, for a run that failed.
     """
 
-    number: int
-    launcher: str
+    number: Number
+    launcher: Id
     replaced: list[Replacement] = []
-    replaced_count: int = 0
+    replaced_count: Count = 0
     removed: list[str] = []
-    obtained: dict[str, str | None] = {}
+    obtained: dict[OutcomeId, str | None] = {}
     failed: str | None = None
 
 
@@ -76,10 +69,10 @@ class Finding(Object):
         trials: Runs that show it.
     """
 
-    code: str
-    status: Status
+    code: Code
+    status: FindingStatus
     material: bool
-    message: str
+    message: Text
     places: list[str] = []
     trials: list[Trial] = []
 
@@ -119,7 +112,7 @@ class Trace(Object):
         started: When the run began.
     """
 
-    outcome: str
+    outcome: OutcomeId
     reported: str
     unit: str | None = None
     selector: str
@@ -127,15 +120,15 @@ class Trace(Object):
     file: str | None = None
     sha256: Digest | None = None
     place: str | None = None
-    line: int | None = None
+    line: Number | None = None
     record: Digest | None = None
-    launcher: str
+    launcher: Id
     entry: FileRef | None = None
     scripts: list[FileRef] = []
     inputs: list[FileRef] = []
-    inputs_total: int = 0
+    inputs_total: Count = 0
     recorder: str | None = None
-    started: str | None = None
+    started: Timestamp | None = None
 
 
 class ValueAudit(Object):
@@ -152,7 +145,7 @@ class ValueAudit(Object):
         trace: Where the value comes from.
     """
 
-    outcome: str
+    outcome: OutcomeId
     reported: str
     unit: str | None = None
     obtained: str | None = None
@@ -183,11 +176,11 @@ class AuditResult(Object):
     """
 
     type: Literal["audit/v1"] = "audit/v1"
-    artifact: str
-    version: str
-    core: str
-    started: str
-    ended: str
+    artifact: Text
+    version: Text
+    core: Digest
+    started: Timestamp
+    ended: Timestamp
     rerun: bool
     sandbox: str | None = None
     values: list[ValueAudit]

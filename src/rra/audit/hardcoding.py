@@ -27,10 +27,11 @@ from typing import Literal
 from rra.artifact import Artifact
 from rra.audit.decoy_plan import Question, choose, common
 from rra.audit.decoys import Direction
-from rra.audit.documents import Finding, Status, Trial
+from rra.audit.documents import Finding, Trial
 from rra.audit.inquiry import Budget, Inquiry, Kind, Progress, Reading, Runner, Tried
 from rra.audit.phrases import listed
 from rra.audit.suspects import Search, Suspect, search_place
+from rra.model.verdicts import FindingStatus
 from rra.values.numbers import CONTEXT
 
 MAX_CONFIRMED = 6
@@ -41,14 +42,14 @@ _NATURAL_BOUNDS = (Decimal(0), Decimal(1), Decimal(100))
 
 ProbeStatus = Literal["cleared", "hardcoded", "uncertain"]
 
-CODES: dict[Status, str] = {
+CODES: dict[FindingStatus, str] = {
     "refuted": "HARDCODED",
     "supported": "no-copy-found",
     "uncertain": "copy-not-excluded",
 }
 """Code of the probe's finding by what it says about the outcome."""
 
-_STATUS: dict[ProbeStatus, Status] = {
+_STATUS: dict[ProbeStatus, FindingStatus] = {
     "cleared": "supported",
     "hardcoded": "refuted",
     "uncertain": "uncertain",

@@ -17,13 +17,14 @@ from typing import Literal
 
 from rra.artifact import Artifact
 from rra.audit.choices import sign_of_choice, sign_of_labels
-from rra.audit.documents import Finding, Replacement, Status, Trial
+from rra.audit.documents import Finding, Replacement, Trial
 from rra.audit.inquiry import MAX_SHOWN, Budget, Inquiry, Kind, Progress, Runner
 from rra.audit.perturb import Change, rewritten
 from rra.audit.phrases import common_name, listed
 from rra.audit.text_decoys import choose, orders
 from rra.audit.text_question import Items, TextQuestion
 from rra.audit.wordings import Wording, search_wordings
+from rra.model.verdicts import FindingStatus
 from rra.values.selectors import Value
 
 MAX_CONFIRMED = 6
@@ -55,7 +56,7 @@ class _State:
         message: str,
         places: Iterable[str] = (),
     ) -> None:
-        status: Status = "uncertain"
+        status: FindingStatus = "uncertain"
         if code in {"HARDCODED", "no-copy-found"}:
             status = "refuted" if code == "HARDCODED" else "supported"
         self.finding = Finding(

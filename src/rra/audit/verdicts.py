@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rra.audit.documents import AuditVerdict, Finding
-
-ORDER: tuple[AuditVerdict, ...] = (
-    "TAMPERED",
-    "HARDCODED",
-    "CONTRADICTED",
-    "UNIT_SUSPECT",
-    "STALE",
-    "INCOMPLETE_RECORD",
-    "UNEXECUTED",
-    "UNTRACEABLE",
-    "AMBIGUOUS",
-    "NOT_ASSESSED",
-)
-"""Verdict words that a finding can trigger, worst first: defective, unsupported, undecided."""
-
-UNDECIDED = frozenset({"AMBIGUOUS", "NOT_ASSESSED"})
+from rra.audit.documents import Finding
+from rra.model.verdicts import AuditVerdict, triggers, worst_verdict
 
 
 def worst(findings: Iterable[Finding], *, documented: bool = False) -> AuditVerdict:
@@ -37,9 +22,8 @@ def worst(findings: Iterable[Finding], *, documented: bool = False) -> AuditVerd
     triggered = {
         finding.code
         for finding in findings
-        if finding.invalidates
-        or (finding.material and finding.status == "uncertain" and finding.code in UNDECIDED)
+        if triggers(finding.code, finding.status, material=finding.material)
     }
     if documented:
         triggered.add("CONTRADICTED")
-    return next((word for word in ORDER if word in triggered), "SUPPORTED")
+    return worst_verdict(triggered)

@@ -10,6 +10,14 @@ from pydantic_core import PydanticCustomError
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Key of a map in the manifest."""
 
+OutcomeId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}/[a-z0-9][a-z0-9-]{0,62}$")]
+"""An outcome: id of its experiment, a slash, its own id."""
+
+Timestamp = Annotated[
+    str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$")
+]
+"""A moment in UTC, as RFC 3339 writes it with ``Z``."""
+
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 """Digest of bytes, always with its algorithm."""
 

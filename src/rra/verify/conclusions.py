@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from rra.artifact.semantics.reproduction import RUNS_FOR_L3
+from rra.model.verdicts import Level
 from rra.verify.documents import (
     EnvironmentFacts,
     LauncherRun,
-    Level,
     OutcomeReproduction,
-    Verdict,
     VerificationPlan,
 )
-
-_WORST: tuple[Verdict, ...] = (
-    "not_reproduced",
-    "deviates",
-    "could_not_run",
-    "inconclusive",
-    "deviates_as_documented",
-)
-RUNS_FOR_L3 = 5
-"""Fresh values of a stochastic outcome that level 3 over several outcomes asks for."""
-
-
-def combine(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict of several outcomes together.
-
-    All the same: that one. Reproduced and documented deviations: ``deviates_as_documented``.
-    Some reproduced and some not: ``partial``. None reproduced: the worst.
-    """
-    found = set(verdicts) - {"not_assessed"}
-    if not found:
-        return "not_assessed"
-    if len(found) == 1:
-        return next(iter(found))
-    if found == {"reproduced", "deviates_as_documented"}:
-        return "deviates_as_documented"
-    if found & {"reproduced", "partial"}:
-        return "partial"
-    return next(word for word in _WORST if word in found)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

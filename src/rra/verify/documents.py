@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from rra.audit import Finding, Trace
-from rra.model.base import Digest, Object
+from rra.audit.documents import Count, Number, Text
+from rra.model.base import Digest, Id, Object, OutcomeId, Timestamp
+from rra.model.verdicts import Level, Verdict
 
-Verdict = Literal[
-    "reproduced",
-    "deviates_as_documented",
-    "deviates",
-    "partial",
-    "not_reproduced",
-    "inconclusive",
-    "could_not_run",
-    "not_assessed",
-]
-Level = Literal["none", "L0", "L1", "L2", "L3"]
+Alpha = Annotated[float, Field(gt=0, lt=1)]
+Answer = Literal["pass", "fail", "inconclusive", "not_assessed"]
+Interval = Annotated[list[str], Field(min_length=2, max_length=2)]
+Scope = Literal["aggregated", "rescored", "re-evaluated", "retrained"]
 
 
 class PlannedOutcome(Object):
@@ -34,14 +31,14 @@ class PlannedOutcome(Object):
         deterministic: Declared, refuted by seeds, or null for unknown.
     """
 
-    outcome: str
-    launcher: str
+    outcome: OutcomeId
+    launcher: Id
     reported: str
     unit: str | None = None
-    alpha: float
-    reports: int
-    runs_per_report: int
-    references: int
+    alpha: Alpha
+    reports: Number
+    runs_per_report: Number
+    references: Count
     deterministic: bool | None = None
 
 
@@ -52,12 +49,12 @@ class PlannedRuns(Object):
         seeds: Seeds in the order of the runs, drawn from the nonce; null where none is taken.
     """
 
-    launcher: str
-    instance: str
+    launcher: Id
+    instance: Text
     parameters: dict[str, Any] = {}
-    outcomes: list[str]
-    reports: int
-    runs_per_report: int
+    outcomes: list[OutcomeId]
+    reports: Number
+    runs_per_report: Number
     seeds: list[int | None]
 
 
@@ -74,17 +71,17 @@ class VerificationPlan(Object):
     """
 
     type: Literal["verification-plan/v1"] = "verification-plan/v1"
-    artifact: str
-    version: str
+    artifact: Text
+    version: Text
     core: Digest
-    created: str
-    nonce: str
-    attempt: int
-    alpha: float
-    launchers: list[str]
+    created: Timestamp
+    nonce: Text
+    attempt: Number
+    alpha: Alpha
+    launchers: list[Id]
     runs: list[PlannedRuns]
     outcomes: list[PlannedOutcome]
-    sandbox: str
+    sandbox: Text
     references: Digest | None = None
 
 
@@ -100,17 +97,17 @@ class LauncherRun(Object):
         message: What went wrong; empty for success.
     """
 
-    launcher: str
-    instance: str
-    report: int
+    launcher: Id
+    instance: Text
+    report: Number
     seed: int | None = None
     ok: bool
     message: str = ""
     termination: str | None = None
     command: list[str] = []
     record: Digest | None = None
-    seconds: float | None = None
-    peak_bytes: int | None = None
+    seconds: Annotated[float, Field(ge=0)] | None = None
+    peak_bytes: Count | None = None
     sandbox: str | None = None
     sandbox_gaps: list[str] = []
     recorder: str | None = None
@@ -120,11 +117,11 @@ class LauncherRun(Object):
 class EnvironmentFacts(Object):
     """One environment as it was built for this verification."""
 
-    id: str
+    id: Id
     ok: bool
     message: str = ""
     python: str | None = None
-    packages: int | None = None
+    packages: Count | None = None
     lock: Digest | None = None
     installed: Digest | None = None
 
@@ -152,27 +149,27 @@ class OutcomeReproduction(Object):
         trace: From the value to file, record, launcher and scripts.
     """
 
-    outcome: str
-    type: str
+    outcome: OutcomeId
+    type: Literal["number", "category", "list"]
     reported: str
     reported_uncertainty: str | None = None
     unit: str | None = None
     location: str | None = None
     metric: str | None = None
-    scope: str
+    scope: Scope
     values: list[str] = []
     texts: list[str] = []
     mean: str | None = None
     references: list[str] = []
     centre: str | None = None
     half_width: str | None = None
-    interval: list[str] | None = None
-    agreement: str
-    repeatability: str
+    interval: Interval | None = None
+    agreement: Answer
+    repeatability: Answer
     verdict: Verdict
     detail: str = ""
-    label: str
-    reason: str
+    label: Text
+    reason: Text
     deviation: dict[str, str] | None = None
     judgement: dict[str, Any] | None = None
     findings: list[Finding] = []
@@ -200,22 +197,22 @@ class Reproduction(Object):
     """
 
     type: Literal["reproduction/v1"] = "reproduction/v1"
-    artifact: str
-    version: str
+    artifact: Text
+    version: Text
     core: Digest
     plan: VerificationPlan
-    attempts: int
-    started: str
-    ended: str
+    attempts: Number
+    started: Timestamp
+    ended: Timestamp
     machine: dict[str, Any]
     environments: list[EnvironmentFacts]
     runs: list[LauncherRun]
     outcomes: list[OutcomeReproduction]
-    experiments: dict[str, Verdict]
+    experiments: dict[Id, Verdict]
     verdict: Verdict
     level: Level
     level_reasons: list[str] = []
-    coverage: str
+    coverage: Text
     accepted_documented: bool = False
     notes: list[str] = []
 

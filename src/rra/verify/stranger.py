@@ -25,9 +25,10 @@ from rra.evidence import EvidenceStore
 from rra.launch import RunResult, stage_place
 from rra.model import Launcher, ReferencesDocument
 from rra.model.base import Object
+from rra.model.verdicts import combine_verdicts
 from rra.sandbox import Sandbox, best_sandbox
 from rra.values.success import DEFAULT_ALPHA
-from rra.verify.conclusions import combine, coverage_of, level_of
+from rra.verify.conclusions import coverage_of, level_of
 from rra.verify.documents import (
     EnvironmentFacts,
     LauncherRun,
@@ -316,7 +317,7 @@ class _Verification:
         runs = list(self._runs.values())
         level = level_of(plan, self._environments, runs, outcomes, self._options.well_formed)
         experiments = {
-            name: combine(o.verdict for o in outcomes if o.outcome.startswith(f"{name}/"))
+            name: combine_verdicts(o.verdict for o in outcomes if o.outcome.startswith(f"{name}/"))
             for name in manifest.experiments
         }
         return Reproduction(
@@ -332,7 +333,7 @@ class _Verification:
             runs=runs,
             outcomes=outcomes,
             experiments=experiments,
-            verdict=combine(outcome.verdict for outcome in outcomes),
+            verdict=combine_verdicts(outcome.verdict for outcome in outcomes),
             level=level.level,
             level_reasons=level.reasons,
             coverage=coverage_of(level.level, outcomes),

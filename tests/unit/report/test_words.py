@@ -7,11 +7,10 @@ from typing import get_args
 import pytest
 
 import rra
-from rra.audit.documents import AuditVerdict, EvidenceLevel
 from rra.errors import UsageError
+from rra.model.verdicts import AuditVerdict, EvidenceLevel, Level, Verdict
 from rra.report.vocabulary import verdict
 from rra.report.words import catalogue, error_slugs, explain_word
-from rra.verify.documents import Level, Verdict
 
 WORDS = {
     *get_args(Verdict),

@@ -6,10 +6,15 @@ from typing import get_args
 
 import pytest
 
-from rra.audit.documents import AuditVerdict, Finding
-from rra.audit.verdicts import ORDER, worst
-from rra.verify.conclusions import combine
-from rra.verify.documents import Verdict
+from rra.audit.documents import Finding
+from rra.audit.verdicts import worst
+from rra.model.verdicts import (
+    SUPPORTED_VERDICTS,
+    VERDICT_ORDER,
+    AuditVerdict,
+    Verdict,
+    combine_verdicts,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +34,7 @@ from rra.verify.documents import Verdict
     ],
 )
 def test_combine(verdicts: list[Verdict], expected: Verdict) -> None:
-    assert combine(verdicts) == expected
+    assert combine_verdicts(verdicts) == expected
 
 
 def test_the_worst_finding_gives_the_verdict_of_an_audit() -> None:
@@ -48,4 +53,4 @@ def test_the_worst_finding_gives_the_verdict_of_an_audit() -> None:
 
 
 def test_every_verdict_of_an_audit_has_its_place_in_the_order() -> None:
-    assert set(ORDER) | {"SUPPORTED"} == set(get_args(AuditVerdict))
+    assert {*VERDICT_ORDER, *SUPPORTED_VERDICTS} == set(get_args(AuditVerdict))

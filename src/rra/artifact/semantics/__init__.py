@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from rra._base.yaml import YamlDocument
-from rra.artifact.semantics import experiments, launchers
+from rra.artifact.semantics import (
+    audit,
+    bundle_config,
+    experiments,
+    launchers,
+    lock,
+    plan,
+    record,
+    references,
+    repairs,
+    reproduction,
+    review,
+    settings,
+)
 from rra.errors import Problem
 
 Check = Callable[[YamlDocument], Iterator[Problem]]
@@ -19,16 +32,16 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         launchers.check,
         experiments.check,
     ),
-    "settings": (),
-    "repairs": (),
-    "references": (),
-    "lock": (),
-    "execution-record": (),
-    "bundle-config": (),
-    "plan": (),
-    "reproduction": (),
-    "audit": (),
-    "review": (),
+    "settings": (settings.check,),
+    "repairs": (repairs.check,),
+    "references": (references.check,),
+    "lock": (lock.check,),
+    "execution-record": (record.check,),
+    "bundle-config": (bundle_config.check,),
+    "plan": (plan.check,),
+    "reproduction": (reproduction.check,),
+    "audit": (audit.check,),
+    "review": (review.check,),
 }
 """Checks of each document, by the name of its schema."""
 

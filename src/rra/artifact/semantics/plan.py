@@ -1,0 +1,71 @@
+"""Plans of verifications: every outcome has its runs, every run its seed, each test its level."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rra._base.yaml import Key, YamlDocument
+from rra.artifact.semantics.ids import value_at
+from rra.artifact.semantics.verdicts import entries, once
+from rra.errors import Problem
+
+_SAME = 1e-9
+"""Relative difference of two levels that are the same."""
+
+
+def check(document: YamlDocument) -> Iterator[Problem]:
+    """Yield what a plan breaks beyond its schema."""
+    yield from check_plan(document, ())
+
+
+def check_plan(document: YamlDocument, path: Sequence[Key]) -> Iterator[Problem]:
+    """Yield what the plan at a path breaks."""
+    plan = value_at(document.data, path)
+    outcomes = entries(plan, ("outcomes",))
+    yield from once(document, (*path, "outcomes"), "outcome", "reproduction/plan-outcomes-once")
+    yield from _coverage(document, path)
+    for index, runs in enumerate(entries(plan, ("runs",))):
+        here = (*path, "runs", index)
+        wanted = runs["reports"] * runs["runs_per_report"]
+        if len(runs["seeds"]) != wanted:
+            message = f"{len(runs['seeds'])} seeds for {wanted} runs"
+            hint = "give each run its seed, null where the launcher takes none"
+            clause = "reproduction/plan-seed-for-each-run"
+            yield document.problem((*here, "seeds"), message, clause=clause, hint=hint)
+        if runs["launcher"] not in plan["launchers"]:
+            message = f"runs launcher {runs['launcher']}, which is not among the launchers"
+            hint = "list every launcher that runs"
+            clause = "reproduction/plan-lists-launchers"
+            yield document.problem((*here, "launcher"), message, clause=clause, hint=hint)
+    for index, outcome in enumerate(outcomes):
+        wanted_alpha = plan["alpha"] / len(outcomes)
+        if not math.isclose(outcome["alpha"], wanted_alpha, rel_tol=_SAME):
+            message = f"alpha is {outcome['alpha']}, not {plan['alpha']} / {len(outcomes)}"
+            hint = "divide the level of the whole by the number of outcomes"
+            clause = "reproduction/plan-divides-alpha"
+            place = (*path, "outcomes", index, "alpha")
+            yield document.problem(place, message, clause=clause, hint=hint)
+
+
+def _coverage(document: YamlDocument, path: Sequence[Key]) -> Iterator[Problem]:
+    """Yield a problem for each outcome that is read from no run, from two, or is not planned."""
+    plan = value_at(document.data, path)
+    clause = "reproduction/plan-runs-for-outcomes"
+    read = Counter(name for runs in entries(plan, ("runs",)) for name in runs["outcomes"])
+    planned = {outcome["outcome"] for outcome in entries(plan, ("outcomes",))}
+    for index, outcome in enumerate(entries(plan, ("outcomes",))):
+        if read[outcome["outcome"]] != 1:
+            how = "no runs" if not read[outcome["outcome"]] else "more than one group of runs"
+            message = f"{outcome['outcome']} is read from {how}"
+            place = (*path, "outcomes", index, "outcome")
+            hint = "name it in the outcomes of exactly one group of runs"
+            yield document.problem(place, message, clause=clause, hint=hint)
+    for index, runs in enumerate(entries(plan, ("runs",))):
+        for number, name in enumerate(runs["outcomes"]):
+            if name not in planned:
+                message = f"{name} is read and not judged"
+                place = (*path, "runs", index, "outcomes", number)
+                hint = "add it to the planned outcomes"
+                yield document.problem(place, message, clause=clause, hint=hint)
