@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+from rra.model.experiment import (
+    Derived,
+    DerivedOutcome,
+    Deviation,
+    Experiment,
+    Outcome,
+    Predictions,
+    ReportedUncertainty,
+    ReportedValue,
+    ResultsTable,
+    TableCell,
+    TableLine,
+    TablePart,
+    TableSpread,
+)
 from rra.model.guide import (
     Alternative,
     Repair,
@@ -18,28 +33,17 @@ from rra.model.manifest import (
     Code,
     DataItem,
     DataSource,
-    Deviation,
     Environment,
-    Experiment,
     Hint,
     Launcher,
     Limits,
     Manifest,
-    Outcome,
     OutputSpec,
     Paper,
     Parameter,
-    ReportedUncertainty,
-    ResultsTable,
     Seeds,
-    Selector,
-    SelectorPart,
     Smoke,
     Source,
-    TableCell,
-    TableLine,
-    TablePart,
-    TableSpread,
 )
 from rra.model.record import (
     ExecutionRecord,
@@ -52,13 +56,24 @@ from rra.model.record import (
     Stream,
 )
 from rra.model.references import Reference, ReferenceScore, ReferencesDocument
+from rra.model.review import Review
+from rra.model.selector import (
+    LOCATORS,
+    PickAt,
+    RunSelection,
+    Selector,
+    SelectorPart,
+)
 
 __all__ = [
+    "LOCATORS",
     "Alternative",
     "Author",
     "Code",
     "DataItem",
     "DataSource",
+    "Derived",
+    "DerivedOutcome",
     "Deviation",
     "ElementLock",
     "Environment",
@@ -77,6 +92,8 @@ __all__ = [
     "OutputSpec",
     "Paper",
     "Parameter",
+    "PickAt",
+    "Predictions",
     "RecordResources",
     "RecorderInfo",
     "Reference",
@@ -86,8 +103,11 @@ __all__ = [
     "RepairCategory",
     "RepairsDocument",
     "ReportedUncertainty",
+    "ReportedValue",
     "ResultEffect",
     "ResultsTable",
+    "Review",
+    "RunSelection",
     "SandboxInfo",
     "SeedInfo",
     "Seeds",
