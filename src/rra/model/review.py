@@ -1,4 +1,3 @@
-# ruff: noqa: RUF012 - pydantic gives each object its own copy of a default
 """The review: whether each claim, setting and repair stands, and where that can be seen."""
 
 from __future__ import annotations
