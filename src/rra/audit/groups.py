@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rra._base import canonical
-from rra.model import Launcher, Manifest, Selector
+from rra.model import Launcher, Manifest, RunSelection, Selector
 
 _SEED_LIMIT = 2**31
 
@@ -59,20 +59,16 @@ def group_outcomes(manifest: Manifest, names: Iterable[str] | None = None) -> li
 
 def _asked(selector: Selector) -> dict[str, Any]:
     runs = selector.runs
-    if not isinstance(runs, dict):
-        return {}
-    parameters = runs.get("parameters", {})
-    return dict(parameters) if isinstance(parameters, dict) else {}
+    return dict(runs.parameters or {}) if isinstance(runs, RunSelection) else {}
 
 
 def _count(selector: Selector, launcher: Launcher) -> int:
     """Return how many runs a selector takes: as many seeds as it or the author names."""
     if launcher.seeds is None or selector.runs is None:
         return 1
-    if selector.runs == "all":
+    if not isinstance(selector.runs, RunSelection):
         return max(1, len(launcher.seeds.values))
-    seeds = selector.runs.get("seeds")
-    return max(1, len(seeds)) if isinstance(seeds, list) else 1
+    return max(1, len(selector.runs.seeds or ()))
 
 
 def draw_seed(launcher_id: str, launcher: Launcher, nonce: str, index: int) -> int | None:

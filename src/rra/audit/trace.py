@@ -146,7 +146,7 @@ def describe_selector(outcome: Outcome) -> str:
         return f"{selector.file}: {error.message}"
     parts = [f"{selector.file} {kind} {_shown(content)}"]
     if selector.pick != "only":
-        parts.append(f"pick {_shown(selector.pick)}")
+        parts.append(f"pick {_shown(selector.to_json()['pick'])}")
     if selector.aggregate != "single":
         parts.append(f"aggregate {selector.aggregate}")
     if selector.unit:

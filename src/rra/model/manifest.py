@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from rra.model.base import FormatVersion, Id, Object
+from rra.model.experiment import DerivedOutcome, Experiment, Outcome
 
 Scalar = str | int | float | bool
-Unit = str
 
 
 class Author(Object):
@@ -155,150 +155,6 @@ class Launcher(Object):
         return [OutputSpec(name=o) if isinstance(o, str) else o for o in self.outputs]
 
 
-class Selector(Object):
-    """Where in a launcher's outputs a value stands; exactly one locator is given."""
-
-    launcher: Id
-    runs: Literal["all"] | dict[str, Any] | None = None
-    file: str
-    json_pointer: Annotated[str | None, Field(alias="json")] = None
-    csv: dict[str, Any] | None = None
-    regex: str | None = None
-    npz: dict[str, Any] | None = None
-    pick: Literal["only", "first", "last", "max", "min"] | dict[str, Any] = "only"
-    aggregate: Literal["single", "mean", "median", "min", "max", "sd", "se"] = "single"
-    unit: Unit | None = None
-
-
-class ReportedUncertainty(Object):
-    """The spread that the paper reports beside its value."""
-
-    value: str
-    kind: Literal["sd", "se", "ci95", "range"]
-    runs: int
-
-
-class Deviation(Object):
-    """What the artifact gives instead of the reported value, and why."""
-
-    observed: str
-    explanation: str
-
-
-class Outcome(Object):
-    """One reported value and where the artifact makes it."""
-
-    type: Literal["number", "category", "list"]
-    reported: str | list[str]
-    unit: Unit | None = None
-    reported_uncertainty: ReportedUncertainty | None = None
-    comparable: Literal["always", "same-hardware", "never"] = "always"
-    scope: Literal["aggregated", "rescored", "re-evaluated", "retrained"] = "retrained"
-    location: str | None = None
-    metric: str | None = None
-    split: str | None = None
-    direction: Literal["higher", "lower"] | None = None
-    bounds: list[float] | None = None
-    scale: Literal["linear", "log"] = "linear"
-    n_items: int | None = None
-    meaningful_difference: str | None = None
-    tolerance: str | None = None
-    order: Literal["ordered", "set"] = "ordered"
-    selector: Selector
-    deviation: Deviation | None = None
-
-
-class SelectorPart(Object):
-    """What a selector says beyond launcher and file, with ``{row}`` and ``{column}`` in it."""
-
-    runs: Literal["all"] | dict[str, Any] | None = None
-    json_pointer: Annotated[str | None, Field(alias="json")] = None
-    csv: dict[str, Any] | None = None
-    regex: str | None = None
-    npz: dict[str, Any] | None = None
-    pick: Literal["only", "first", "last", "max", "min"] | dict[str, Any] | None = None
-    aggregate: Literal["single", "mean", "median", "min", "max", "sd", "se"] | None = None
-    unit: Unit | None = None
-
-
-class TableSpread(Object):
-    """What the ± of a table's cells is, and the column it stands in when it has its own."""
-
-    column: str | None = None
-    kind: Literal["sd", "se", "ci95", "range"]
-    runs: int
-
-
-class TablePart(Object):
-    """What holds for the cells of a table, of a row or column of it, or for one cell."""
-
-    launcher: Id | None = None
-    file: str | None = None
-    selector: SelectorPart | None = None
-    type: Literal["number", "category"] | None = None
-    unit: Unit | None = None
-    reported_uncertainty: TableSpread | None = None
-    comparable: Literal["always", "same-hardware", "never"] | None = None
-    scope: Literal["aggregated", "rescored", "re-evaluated", "retrained"] | None = None
-    metric: str | None = None
-    split: str | None = None
-    direction: Literal["higher", "lower"] | None = None
-    bounds: list[float] | None = None
-    scale: Literal["linear", "log"] | None = None
-    n_items: int | None = None
-    meaningful_difference: str | None = None
-    tolerance: str | None = None
-
-
-class TableLine(TablePart):
-    """A row or a column: its name in the reported table and in the launcher's file."""
-
-    reported: str | dict[str, str] | None = None
-    output: str | None = None
-    skip: str | None = None
-
-
-class TableCell(TablePart):
-    """One cell: what holds for it alone, why it deviates, or why it is left out."""
-
-    skip: str | None = None
-    location: str | None = None
-    deviation: Deviation | None = None
-
-
-class ResultsTable(TablePart):
-    """A whole results table; each of its cells is the outcome ``<row>-<column>``.
-
-    Attributes:
-        reported: The table as the paper has it, a file of the artifact, ``file#which``.
-        row_label: Column, or columns, whose text names a row; the first by default.
-        rows: Rows by id or by name; all by default.
-        columns: Columns by id or by name; all by default.
-        cells: What holds for single cells, by the id of the outcome.
-        location: Place of the table in the paper.
-    """
-
-    reported: str
-    row_label: str | list[str] | None = None
-    rows: list[str] | dict[Id, str | TableLine] | None = None
-    columns: list[str] | dict[Id, str | TableLine] | None = None
-    cells: dict[Id, TableCell] = {}
-    location: str | None = None
-
-
-class Experiment(Object):
-    """A group of outcomes, such as one table of the paper.
-
-    Attributes:
-        outcomes: Outcomes by id. The reader adds those that `table` declares.
-        table: A results table, declared as a whole.
-    """
-
-    title: str | None = None
-    outcomes: dict[Id, Outcome] = {}
-    table: ResultsTable | None = None
-
-
 class Manifest(Object):
     """The whole of `rra.yaml`."""
 
@@ -321,9 +177,19 @@ class Manifest(Object):
     experiments: dict[Id, Experiment]
 
     def outcomes(self) -> dict[str, Outcome]:
-        """Return all outcomes by ``<experiment>/<outcome>``, in the order of the manifest."""
+        """Return the outcomes that launchers make, by ``<experiment>/<outcome>``, in order."""
         return {
             f"{experiment_id}/{outcome_id}": outcome
             for experiment_id, experiment in self.experiments.items()
             for outcome_id, outcome in experiment.outcomes.items()
+            if isinstance(outcome, Outcome)
+        }
+
+    def derived_outcomes(self) -> dict[str, DerivedOutcome]:
+        """Return the outcomes that follow from others, by ``<experiment>/<outcome>``, in order."""
+        return {
+            f"{experiment_id}/{outcome_id}": outcome
+            for experiment_id, experiment in self.experiments.items()
+            for outcome_id, outcome in experiment.outcomes.items()
+            if isinstance(outcome, DerivedOutcome)
         }

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from rra._base.files import safe_join, sha256_file, walk_files
 from rra.errors import SelectError
-from rra.model import Outcome, Selector
+from rra.model import Outcome, PickAt, Selector
 from rra.values.aggregate import aggregate
 from rra.values.numbers import parse_value
 from rra.values.readers.candidate import Candidate, nearest
@@ -38,8 +38,9 @@ _READERS: dict[str, Callable[[Path, Any], list[Candidate]]] = {
 SUPPORTED_LOCATORS = tuple(_READERS)
 """Locators that this version reads."""
 
-FORMAT_LOCATORS = (*SUPPORTED_LOCATORS, "cell", "tensorboard", "mlflow")
-"""Locators that the format knows."""
+
+class NotReadError(SelectError):
+    """A locator of the format that this version of rra does not read."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -161,29 +162,16 @@ def locator_of(selector: Selector) -> tuple[str, Any]:
     """Return the name and content of the one locator of a selector.
 
     Raises:
-        SelectError: There is none, there are several, or this version does not read it.
+        NotReadError: This version does not read it.
     """
-    known = {
-        "json": selector.json_pointer,
-        "csv": selector.csv,
-        "regex": selector.regex,
-        "npz": selector.npz,
-    }
-    extra = selector.model_extra or {}
-    given = {name: content for name, content in known.items() if content is not None}
-    foreign = [name for name in FORMAT_LOCATORS if name in extra]
-    supported = ", ".join(SUPPORTED_LOCATORS)
-    if foreign:
-        raise SelectError(
-            f"the locator {foreign[0]!r} is not read by this version of rra",
-            hint=f"supported are: {supported}; let the run write the value into a JSON file",
+    name, content = next(iter(selector.locators().items()))
+    if name not in SUPPORTED_LOCATORS:
+        raise NotReadError(
+            f"the locator {name!r} is not read by this version of rra",
+            hint=f"supported are: {', '.join(SUPPORTED_LOCATORS)}; let the run write the value "
+            "into a JSON file",
         )
-    if len(given) != 1:
-        count = "no locator" if not given else f"{len(given)} locators ({', '.join(given)})"
-        raise SelectError(
-            f"the selector for {selector.file} has {count}", hint=f"give one of: {supported}"
-        )
-    return next(iter(given.items()))
+    return name, content
 
 
 def _file(outputs_dir: Path, name: str, streams: Mapping[str, Path]) -> Path:
@@ -213,7 +201,7 @@ def _listed(candidates: list[Candidate]) -> Candidate | None:
 
 def _pick(candidates: list[Candidate], selector: Selector) -> Candidate:
     pick = selector.pick
-    if isinstance(pick, dict):
+    if isinstance(pick, PickAt):
         candidates = _at(candidates, pick, selector.file)
         pick = "only"
     if pick == "only":
@@ -232,12 +220,8 @@ def _pick(candidates: list[Candidate], selector: Selector) -> Candidate:
     return candidates[values.index(best)]
 
 
-def _at(candidates: list[Candidate], pick: dict[str, Any], file: str) -> list[Candidate]:
-    wanted = pick.get("at")
-    if set(pick) != {"at"} or not isinstance(wanted, dict) or not wanted:
-        raise SelectError(
-            f"`pick: {pick!r}` is not understood", hint="write pick: {at: {step: 10}}"
-        )
+def _at(candidates: list[Candidate], pick: PickAt, file: str) -> list[Candidate]:
+    wanted = pick.at
     found = [
         candidate
         for candidate in candidates
