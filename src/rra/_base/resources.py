@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rra.errors import InternalError
 
+_SCHEMA = ".schema.json"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -19,7 +20,18 @@ def _data_root(name: str) -> Path:
 
 def schema_path(name: str) -> Path:
     """Return the path of a JSON Schema of the current major version, such as ``manifest``."""
-    return _data_root("schemas") / "v1" / f"{name}.schema.json"
+    return _data_root("schemas") / "v1" / f"{name}{_SCHEMA}"
+
+
+def schema_names() -> list[str]:
+    """Return the names of the JSON Schemas of the current major version."""
+    root = _data_root("schemas") / "v1"
+    return sorted(path.name.removesuffix(_SCHEMA) for path in root.glob(f"*{_SCHEMA}"))
+
+
+def conformance_path(name: str = "v1") -> Path:
+    """Return the conformance corpus of the current major version, or a file beside it."""
+    return _data_root("schemas") / "conformance" / name
 
 
 def templates() -> list[str]:

@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from rra._base.files import sha256_file
-from rra._base.yaml import YamlDocument, parse_yaml
+from rra._base.yaml import YamlDocument
 from rra.artifact import layout
+from rra.artifact.checking import check_bytes, parse_document
 from rra.artifact.repairs import EqualityResult, check_equality
 from rra.errors import FormatError, Problem, UnsafePathError
-from rra.schema import check_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,6 +31,7 @@ MAX_TEXT = 2 * 1024 * 1024
 HEAD = 1024
 """Bytes that tell what kind of file it is."""
 
+_DOCUMENTS = {layout.SETTINGS: "settings", layout.REPAIRS: "repairs", layout.LOCK: "lock"}
 _KEEP = 128 * 1024
 _ELEMENTS = ("meta", "guide", "environment", "launchers", "code", "data", "evidence")
 _BOMS = {
@@ -80,6 +81,7 @@ class Context:
         problems: Faults and warnings of the manifest, settings, repairs and lock.
         expected_guide: The guide as it would be rendered now, if the caller can render it.
         unreadable: Files that could not be read, with why; filled while rules look.
+        stage: Where it was decided that the manifest cannot be used; empty when it can.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Context:
         loaded: Artifact | None,
         problems: tuple[Problem, ...],
         expected_guide: Callable[[Artifact], str | None] | None = None,
+        stage: str = "",
     ) -> None:
         """Keep what the loader found; everything else is read when a rule asks for it."""
         self.root = root
@@ -95,6 +98,7 @@ class Context:
         self.problems = problems + tuple(self._document_problems() if loaded else ())
         self.unreadable: dict[PurePosixPath, str] = {}
         self._expected_guide = expected_guide
+        self.stage = stage
         self._texts: dict[PurePosixPath, TextFile | None] = {}
 
     @property
@@ -112,37 +116,25 @@ class Context:
     # ---------------------------------------------------------------------- documents
 
     def _document_problems(self) -> Iterator[Problem]:
-        for name, schema in ((layout.SETTINGS, "settings"), (layout.REPAIRS, "repairs")):
-            document = self.yaml(name)
-            if isinstance(document, FormatError):
-                yield from document.problems
-            elif document is not None:
-                yield from check_document(document, schema)
-        try:
-            _ = self.artifact.lock
-        except FormatError as error:
-            for problem in error.problems:
-                yield dataclasses.replace(problem, path=layout.LOCK)
+        for name, schema in _DOCUMENTS.items():
+            place = self.root / name
+            if place.is_file():
+                yield from check_bytes(place.read_bytes(), schema, source=name).problems
 
-    def yaml(self, relative: str) -> YamlDocument | FormatError | None:
-        """Return a YAML document of the artifact, why it cannot be read, or None if absent."""
+    def yaml(self, relative: str) -> YamlDocument | None:
+        """Return a YAML document of the artifact; None when it is absent or unreadable."""
         place = self.root / relative
         if not place.is_file():
             return None
         try:
-            document = parse_yaml(place.read_text("utf-8-sig"), source=relative)
-        except UnicodeDecodeError as error:
-            problem = Problem(f"not UTF-8: {error.reason}", relative, 1, 1, clause="format/yaml")
-            return FormatError(str(problem), problems=(problem,))
-        except FormatError as error:
-            return error
-        return dataclasses.replace(document, data={}) if document.data is None else document
+            return parse_document(place.read_bytes(), _DOCUMENTS[relative], source=relative)
+        except FormatError:
+            return None
 
     @functools.cached_property
     def repairs_document(self) -> YamlDocument | None:
         """The list of repairs with the place of each value; None when absent or broken."""
-        document = self.yaml(layout.REPAIRS)
-        return document if isinstance(document, YamlDocument) else None
+        return self.yaml(layout.REPAIRS)
 
     @functools.cached_property
     def repairs(self) -> list[tuple[str, Repair]]:

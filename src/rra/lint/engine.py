@@ -71,6 +71,7 @@ def lint_artifact(
         tuple(ran),
         skipped,
         len(context.files) if context.loaded else 1,
+        context.stage,
     )
 
 
@@ -106,7 +107,8 @@ def _open(root: Path, expected_guide: Callable[[Artifact], str | None] | None) -
     except FormatError as error:
         if error.stage == "yaml":
             raise
-        return Context(root.parent if root.is_file() else root, None, error.problems)
+        folder = root.parent if root.is_file() else root
+        return Context(folder, None, error.problems, stage=error.stage)
     return Context(artifact.root, artifact, artifact.warnings, expected_guide)
 
 

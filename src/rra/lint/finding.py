@@ -98,6 +98,7 @@ class LintResult:
         rules: Codes of the rules that ran.
         skipped: Codes of rules that could not run, with why.
         files: How many files were looked at.
+        stage: Where it was decided that the manifest cannot be used; empty when it can.
     """
 
     findings: tuple[Finding, ...]
@@ -106,6 +107,7 @@ class LintResult:
     rules: tuple[str, ...]
     skipped: dict[str, str]
     files: int
+    stage: str = ""
 
     @property
     def ok(self) -> bool:

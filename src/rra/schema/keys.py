@@ -88,21 +88,26 @@ def _gather(schema: Any, root: Schema, data: object, known: _Known) -> None:
         return
     if schema.get("deprecated") is True:
         known.deprecated = schema
-    if "$ref" in schema:
-        name = str(schema["$ref"]).rsplit("/", 1)[-1]
-        _gather(root.get("$defs", {}).get(name), root, data, known)
-    for part in schema.get("allOf", ()):
+    for part in _parts(schema, root, data):
         _gather(part, root, data, known)
-    for word in ("oneOf", "anyOf"):
-        for part in schema.get(word, ()):
-            if _fits(part, root, data):
-                _gather(part, root, data, known)
     known.properties |= schema.get("properties", {})
     known.patterns |= schema.get("patternProperties", {})
     if isinstance(schema.get("additionalProperties"), Mapping):
         known.other = schema["additionalProperties"]
+    elif schema.get("additionalProperties") is False:
+        known.other = {}  # the schema refuses other keys itself
     if isinstance(schema.get("items"), Mapping):
         known.items = schema["items"]
+
+
+def _parts(schema: Schema, root: Schema, data: object) -> Iterator[Any]:
+    """Yield the schemas that hold as well: the one referred to, and the alternatives that fit."""
+    if "$ref" in schema:
+        yield root.get("$defs", {}).get(str(schema["$ref"]).rsplit("/", 1)[-1])
+    yield from schema.get("allOf", ())
+    for part in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        if isinstance(part, Mapping) and _fits(part, root, data):
+            yield part
 
 
 def _fits(schema: Schema, root: Schema, data: object) -> bool:

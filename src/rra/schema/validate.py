@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -98,10 +99,18 @@ def _problem(document: YamlDocument, error: Any, schema: Schema, otherwise: str)
         hint = "write the document, or remove the file"
     clause = clause_of(schema, list(error.absolute_schema_path), otherwise)
     problem = document.problem(path, message, clause=clause, hint=hint)
-    if error.parent is None and "propertyNames" in error.absolute_schema_path:
-        line, column = document.position([*path, str(error.instance)])
-        return dataclasses.replace(problem, line=line, column=column)
-    return problem
+    key = _faulty_key(error)
+    if key is None:
+        return problem
+    line, column = document.position([*path, key])
+    return dataclasses.replace(problem, line=line, column=column)
+
+
+def _faulty_key(error: Any) -> str | None:
+    """Return the key that is the fault itself; the pointer stays that of its object."""
+    if "propertyNames" in error.absolute_schema_path:
+        return str(error.instance)
+    return str(_surplus(error)[0]) if error.validator == "additionalProperties" else None
 
 
 def _explain(error: Any, path: list[Key]) -> tuple[str, str]:
@@ -149,6 +158,8 @@ def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
     if error.validator == "anyOf" and all(wanted):
         keys = " or ".join(key for keys in wanted for key in keys)
         return f"{name} lacks {keys}", f"add one of them under {name}"
+    if error.validator is None:
+        return f"{name} does not belong here", "leave it out"
     if "propertyNames" in error.absolute_schema_path:
         return f"key {value} of {name}: {_limit(error.message)}", "rename the key"
     return f"{name}: {_limit(error.message)}", _SEE_PAGE
@@ -158,6 +169,8 @@ def _explain_pattern(error: Any, name: str, value: str) -> tuple[str, str]:
     """Say what is wrong with a text; unsafe paths are the common case."""
     text = str(error.instance)
     described = error.schema.get("description", "")
+    if error.validator is None:
+        return f"{name} does not belong here", "leave it out"
     if "propertyNames" in error.absolute_schema_path:
         return f"key {value} of {name} does not fit: {described}", "rename the key"
     inside = "copy the file into the artifact and name it by its place there"
@@ -168,12 +181,32 @@ def _explain_pattern(error: Any, name: str, value: str) -> tuple[str, str]:
     return f"{name} is {value}, which does not fit: {described}", "correct the value"
 
 
+def _explain_surplus(error: Any, name: str, value: str) -> tuple[str, str]:
+    del value
+    known = error.schema.get("properties", {})
+    surplus = ", ".join(str(key) for key in _surplus(error))
+    near = nearest(str(_surplus(error)[0]), known)
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+    return f"{name} must not have the key {_limit(surplus, 80)}", hint
+
+
+def _surplus(error: Any) -> list[Any]:
+    known = error.schema.get("properties", {})
+    patterns = error.schema.get("patternProperties", {})
+    return [
+        key
+        for key in error.instance
+        if key not in known and not any(re.search(pattern, str(key)) for pattern in patterns)
+    ]
+
+
 _SEE_PAGE = "see the page of this object in the specification"
 _EXPLAINERS: dict[str, Callable[[Any, str, str], tuple[str, str]]] = {
     "required": _explain_required,
     "type": _explain_type,
     "enum": _explain_enum,
     "pattern": _explain_pattern,
+    "additionalProperties": _explain_surplus,
 }
 
 
