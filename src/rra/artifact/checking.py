@@ -6,9 +6,11 @@ Each stage starts only when the one before found no error, so every fault is dec
 from __future__ import annotations
 
 import dataclasses
-import json
+from pathlib import Path
 
-from rra._base.yaml import YamlDocument, parse_yaml
+from rra._base import jsontext, yaml
+from rra._base.documentfile import read_limited
+from rra._base.yaml import YamlDocument, parse_bytes
 from rra.artifact.semantics import check_semantics
 from rra.errors import FormatError, Problem
 from rra.schema import check_document
@@ -80,29 +82,18 @@ def parse_document(data: bytes, name: str, *, source: str) -> YamlDocument:
         FormatError: The bytes are no such text; its stage is ``yaml``.
     """
     try:
-        return _parse(data, name, source)
+        if name in JSON_DOCUMENTS:
+            return jsontext.parse_json(data, source=source)
+        return parse_bytes(data, source=source)
     except FormatError as error:
         error.stage = YAML
         raise
 
 
-def _parse(data: bytes, name: str, source: str) -> YamlDocument:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problem = Problem(f"not UTF-8: {error.reason}", source, 1, 1, clause="documents/utf-8")
-        raise FormatError(str(problem), problems=(problem,), hint="save it as UTF-8") from error
-    if name not in JSON_DOCUMENTS:
-        return parse_yaml(text, source=source)
-    try:
-        return YamlDocument(json.loads(text), text, source, {})
-    except json.JSONDecodeError as error:
-        problem = Problem(
-            f"not valid JSON: {error.msg}",
-            source,
-            error.lineno,
-            error.colno,
-            clause="documents/json",
-        )
-        hint = "make it again with: rra lock"
-        raise FormatError(str(problem), problems=(problem,), hint=hint) from error
+def read_bytes(path: Path, name: str) -> bytes:
+    """Return the bytes of a document; of one that is too large, a little more than is allowed.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return read_limited(path, jsontext.MAX_BYTES if name in JSON_DOCUMENTS else yaml.MAX_BYTES)

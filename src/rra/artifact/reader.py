@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pydantic
 
 from rra._base.files import safe_join
 from rra._base.yaml import Key, YamlDocument
 from rra.artifact import inventory, layout
-from rra.artifact.checking import ARTIFACT, SCHEMA, SEMANTIC, parse_document
+from rra.artifact.checking import ARTIFACT, SCHEMA, SEMANTIC, parse_document, read_bytes
 from rra.artifact.semantics import check_semantics
 from rra.errors import FormatError, NotAnArtifactError, Problem, UsageError
 from rra.model import Lock, Manifest, Outcome, Repair, RepairsDocument, Setting, SettingsDocument
@@ -204,7 +204,7 @@ def read_document(path: Path, schema: str, model: type[Model]) -> Model:
 
 
 def _read(path: Path, schema: str, source: str) -> YamlDocument:
-    return parse_document(path.read_bytes(), schema, source=source)
+    return parse_document(read_bytes(path, schema), schema, source=source)
 
 
 def _raise_faults(problems: list[Problem], source: str, stage: str) -> None:
@@ -225,7 +225,7 @@ def _build(document: YamlDocument, schema: str, model: type[Model]) -> Model:
     except pydantic.ValidationError as error:
         problems = [
             document.problem(
-                [key for key in fault["loc"] if not _is_tag(key, document)],
+                _inside(fault["loc"], document.data),
                 fault["msg"],
                 clause=f"{schema}/schema",
             )
@@ -235,6 +235,12 @@ def _build(document: YamlDocument, schema: str, model: type[Model]) -> Model:
         raise
 
 
-def _is_tag(key: str | int, document: YamlDocument) -> bool:
-    """Tell pydantic's names of union branches from keys of the document."""
-    return isinstance(key, str) and not any(key in path for path in document.positions)
+def _inside(keys: Iterable[Key], data: Any) -> list[Key]:
+    """Return those of pydantic's keys that lead into a value; it names branches of unions too."""
+    path: list[Key] = []
+    for key in keys:
+        has = isinstance(data, dict) and key in data
+        if has or (isinstance(data, list) and isinstance(key, int) and key < len(data)):
+            data = data[key]
+            path.append(key)
+    return path

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from rra._base.files import safe_join
 from rra._base.resources import conformance_path
-from rra._base.yaml import YamlDocument, parse_yaml
-from rra.artifact.checking import ARTIFACT, check_bytes
+from rra._base.yaml import YamlDocument, parse_bytes
+from rra.artifact.checking import ARTIFACT, check_bytes, read_bytes
 from rra.errors import FormatError, NotAnArtifactError, Problem, UsageError
 from rra.lint.engine import lint_artifact
 from rra.lint.finding import Profile
@@ -179,7 +179,8 @@ def run_case(case: Case, expected_guide: Callable[[Artifact], str | None] | None
     if not path.is_file():
         message = f"the case {case.name} has no file {case.file}"
         raise UsageError(message, hint=f"correct file in its {EXPECT}")
-    checked = check_bytes(path.read_bytes(), case.document, source=f"{case.name}/{case.file}")
+    data = read_bytes(path, case.document)
+    checked = check_bytes(data, case.document, source=f"{case.name}/{case.file}")
     return _outcome(case, checked.stage, checked.problems)
 
 
@@ -249,12 +250,7 @@ def _read_case(root: Path, folder: Path) -> Case:
 
 
 def _read_expectation(path: Path, source: str) -> YamlDocument:
-    try:
-        text = path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        problem = Problem(f"not UTF-8: {error.reason}", source, 1, 1, clause=CLAUSE)
-        raise _malformed(problem) from error
-    document = parse_yaml(text, source=source)
+    document = parse_bytes(path.read_bytes(), source=source)
     problems = check_against(document, _expect_schema(), CLAUSE)
     if problems:
         raise _malformed(*problems)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rra._base.files import sha256_file
 from rra._base.yaml import YamlDocument
 from rra.artifact import layout
-from rra.artifact.checking import check_bytes, parse_document
+from rra.artifact.checking import check_bytes, parse_document, read_bytes
 from rra.artifact.repairs import EqualityResult, check_equality
 from rra.errors import FormatError, Problem, UnsafePathError
 
@@ -119,7 +119,7 @@ class Context:
         for name, schema in _DOCUMENTS.items():
             place = self.root / name
             if place.is_file():
-                yield from check_bytes(place.read_bytes(), schema, source=name).problems
+                yield from check_bytes(read_bytes(place, schema), schema, source=name).problems
 
     def yaml(self, relative: str) -> YamlDocument | None:
         """Return a YAML document of the artifact; None when it is absent or unreadable."""
@@ -127,7 +127,8 @@ class Context:
         if not place.is_file():
             return None
         try:
-            return parse_document(place.read_bytes(), _DOCUMENTS[relative], source=relative)
+            name = _DOCUMENTS[relative]
+            return parse_document(read_bytes(place, name), name, source=relative)
         except FormatError:
             return None
 

@@ -94,9 +94,6 @@ def _leaves(error: Any) -> Iterator[Any]:
 def _problem(document: YamlDocument, error: Any, schema: Schema, otherwise: str) -> Problem:
     path: list[Key] = list(error.absolute_path)
     message, hint = _explain(error, path)
-    if document.data is None:
-        message = "the file has only comments" if document.text.strip() else "the file is empty"
-        hint = "write the document, or remove the file"
     clause = clause_of(schema, list(error.absolute_schema_path), otherwise)
     problem = document.problem(path, message, clause=clause, hint=hint)
     key = _faulty_key(error)

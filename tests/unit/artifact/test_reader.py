@@ -150,7 +150,7 @@ def test_an_empty_manifest_is_called_empty(tmp_path: Path, text: str, says: str)
     with pytest.raises(FormatError) as caught:
         load_artifact(tmp_path)
     (problem,) = caught.value.problems
-    assert str(problem) == f"rra.yaml:1:1: {says} [manifest/schema]"
+    assert str(problem) == f"rra.yaml:1:1: {says} [documents/not-empty]"
 
 
 def test_a_file_in_the_place_of_the_directory_is_called_a_file(tmp_path: Path) -> None:
