@@ -39,7 +39,7 @@ class Trial(Object):
     """One run of a launcher with something changed in the artifact's files.
 
     Attributes:
-        number: Counted from 1 within a probe.
+        number: Counted from 1 within a probe; 0 for one that was not made.
         launcher: The launcher whose result was read.
         replaced: Numbers that were replaced; the first fifty.
         replaced_count: How many were replaced.
@@ -48,7 +48,7 @@ class Trial(Object):
         failed: Why there was no value, for a run that failed.
     """
 
-    number: Number
+    number: Count
     launcher: Id
     replaced: list[Replacement] = []
     replaced_count: Count = 0

@@ -365,8 +365,16 @@ _SCOPES = (
 _CLAUSE = "The clause in brackets names what exactly is broken; the line names the place."
 _DOCUMENT = "Go to the line and column that are named; `rra lint` shows the place again."
 _READ = "Read the message beside it. Correct the file it names, and run the same command again."
+_MADE = "A program made the document: tell whoever made it, and use another until it is mended."
 _CLAUSES = {
     "author": ("The template that `rra init` was given cannot be used.", _READ),
+    "audit": ("An audit breaks the format, or says more than its findings show.", _MADE),
+    "levels": ("A reproduction claims a level that it does not show.", _MADE),
+    "reproduction": (
+        "A plan or reproduction breaks the format, or says more than its runs show.",
+        _MADE,
+    ),
+    "review": ("A review breaks the format, or names nothing that shows what it says.", _MADE),
     "bundle": (
         (
             "Something in the artifact or the bundle is not what an archive may hold: a link "

@@ -131,7 +131,7 @@ def outcome(name: str, verdict: str, values: list[str], **more: Any) -> dict[str
         "verdict": verdict,
         "detail": "",
         "label": verdict,
-        "reason": "",
+        "reason": "…",
         "findings": [],
         "trace": trace(f"table1/{name}"),
         **more,

@@ -40,7 +40,7 @@ def test_combine(verdicts: list[Verdict], expected: Verdict) -> None:
 def test_the_worst_finding_gives_the_verdict_of_an_audit() -> None:
     def finding(code: str, status: str = "refuted", *, material: bool = True) -> Finding:
         return Finding.model_validate(
-            {"code": code, "status": status, "material": material, "message": ""}
+            {"code": code, "status": status, "material": material, "message": "m"}
         )
 
     assert worst([]) == "SUPPORTED"
