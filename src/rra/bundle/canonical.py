@@ -121,7 +121,9 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
         if (root / folder).is_symlink():
             message = "is a symbolic link and cannot hold files"
             hint = "replace the link by a copy of the folder"
-            problems.append(Problem(message, printable(folder), clause="bundle/links", hint=hint))
+            problems.append(
+                Problem(message, printable(folder), clause="canonical-tar/links", hint=hint)
+            )
     for path in wanted:
         entry = _look(root, path)
         if isinstance(entry, Problem):
@@ -149,7 +151,9 @@ def _look(root: Path, path: PurePosixPath) -> _Entry | Problem:
         status = place.lstat()
     except OSError as error:
         why = error.strerror or str(error)
-        return Problem(f"cannot be read: {why}", printable(path), clause="bundle/files")
+        return Problem(
+            f"cannot be read: {why}", printable(path), clause="canonical-tar/whole-files"
+        )
     if stat.S_ISLNK(status.st_mode):
         return _Entry(path, LINK, 0o755, target=str(place.readlink()))
     if stat.S_ISREG(status.st_mode):
@@ -170,7 +174,7 @@ def special_file(path: PurePosixPath, mode: int) -> Problem:
     return Problem(
         f"is a {names.get(stat.S_IFMT(mode), 'special file')}, not a file",
         printable(path),
-        clause="bundle/files",
+        clause="canonical-tar/kinds",
         hint="remove it, or exclude it with code.exclude in rra.yaml",
     )
 

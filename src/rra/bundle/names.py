@@ -18,7 +18,7 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "123456789¹²³"]
 )
-_CLAUSE = "bundle/names"
+_CLAUSE = "canonical-tar/names"
 
 
 def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
@@ -39,7 +39,7 @@ def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
             yield Problem(
                 f"differs from {printable(other)} in case only",
                 printable(path),
-                clause=_CLAUSE,
+                clause="canonical-tar/no-collisions",
                 hint="rename one of them: some file systems cannot hold both",
             )
 
@@ -71,7 +71,7 @@ def check_links(
             yield Problem(
                 f"is a symbolic link {fault}: {printable(target)}",
                 printable(path),
-                clause="bundle/links",
+                clause="canonical-tar/links",
                 hint="replace the link by a copy of the file",
             )
 

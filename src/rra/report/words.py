@@ -386,6 +386,17 @@ _CLAUSES = {
             "rra.yaml). A bundle made by somebody else: fetch it again."
         ),
     ),
+    "canonical-tar": (
+        (
+            "Something in the artifact or the bundle is not what an archive may hold: a link "
+            "that leads nowhere or away, a name that some systems cannot store, a file that is "
+            "missing, or a document of the bundle that is damaged."
+        ),
+        (
+            "Rename, copy or remove the file that is named, or exclude it (`code.exclude` in "
+            "rra.yaml). A bundle made by somebody else: fetch it again."
+        ),
+    ),
     "claims": ("Something about the numbers found in a text or in a run.", _READ),
     "code": ("Something about the files of the code.", _READ),
     "environment": (

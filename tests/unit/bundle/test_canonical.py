@@ -230,8 +230,8 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(FormatError) as caught:
             archive(tmp_path)
     assert [str(problem) for problem in caught.value.problems] == [
-        "pipe: is a named pipe, not a file [bundle/files]",
-        "sock: is a socket, not a file [bundle/files]",
+        "pipe: is a named pipe, not a file [canonical-tar/kinds]",
+        "sock: is a socket, not a file [canonical-tar/kinds]",
     ]
 
 

@@ -15,7 +15,7 @@ def test_a_single_problem_is_said_once(tmp_path: Path) -> None:
     link = "code/old.csv is a symbolic link to something that is not in the archive: gone.csv"
     hint = "remove the link, or exclude it (code.exclude in rra.yaml): it leads to no file"
     assert said == [
-        f"error: cannot be archived: {link} [bundle/links] [format/invalid]",
+        f"error: cannot be archived: {link} [canonical-tar/links] [format/invalid]",
         f"  what to do: {hint}",
     ]
 
