@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from rra.api._repair import repair
     from rra.api._report import report
     from rra.api._run import run
+    from rra.api._spec_conformance import spec_conformance
+    from rra.api._spec_migrate import spec_migrate
+    from rra.api._spec_schema import spec_schema
+    from rra.api._spec_versions import spec_versions
     from rra.api._trace import trace
     from rra.api._unpack import unpack
     from rra.api._verify import verify
@@ -51,6 +55,10 @@ __all__ = [
     "repair",
     "report",
     "run",
+    "spec_conformance",
+    "spec_migrate",
+    "spec_schema",
+    "spec_versions",
     "trace",
     "unpack",
     "verify",

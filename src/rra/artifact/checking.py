@@ -6,13 +6,14 @@ Each stage starts only when the one before found no error, so every fault is dec
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 from rra._base import jsontext, yaml
 from rra._base.documentfile import read_limited
 from rra._base.yaml import YamlDocument, parse_bytes
 from rra.artifact.semantics import check_semantics
-from rra.errors import FormatError, Problem
+from rra.errors import FormatError, Problem, UsageError
 from rra.schema import check_document
 
 YAML, SCHEMA, SEMANTIC, ARTIFACT = "yaml", "schema", "semantic", "artifact"
@@ -29,6 +30,21 @@ JSON_DOCUMENTS = (
     "audit",
     "review",
 )
+
+FILES: Mapping[str, str] = {
+    "rra.yaml": "manifest",
+    "settings.yaml": "settings",
+    "repairs.yaml": "repairs",
+    "references.yaml": "references",
+    "rra.lock": "lock",
+    "record.json": "execution-record",
+    "config.json": "bundle-config",
+    "plan.json": "plan",
+    "reproduction.json": "reproduction",
+    "audit.json": "audit",
+    "review.json": "review",
+}
+"""What document a file is, by the name that the format gives it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,3 +113,16 @@ def read_bytes(path: Path, name: str) -> bytes:
         OSError: The file cannot be read.
     """
     return read_limited(path, jsontext.MAX_BYTES if name in JSON_DOCUMENTS else yaml.MAX_BYTES)
+
+
+def document_of(path: Path) -> str:
+    """Return which document a file is, by its name: ``rra.yaml`` or ``wine.rra.yaml`` alike.
+
+    Raises:
+        UsageError: The name is none that the format gives.
+    """
+    for name, document in FILES.items():
+        if path.name == name or path.name.endswith(f".{name}"):
+            return document
+    message = f"{path.name} is not the name of a document of the format"
+    raise UsageError(message, hint=f"the names are {', '.join(FILES)}; or say what document it is")

@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "inspect": "Say what is in a bundle, from its two small documents.",
     "diff": "Compare two artifacts: elements, files, outcomes.",
     "next": "Say what stands between this artifact and its next level.",
+    "spec": "The format: versions, schemas, migration, conformance cases.",
     "explain": "Explain a rule, a verdict, a level or an error.",
     "doctor": "Say what this machine can isolate, record and build.",
 }

@@ -15,6 +15,7 @@ from rra.errors import Problem
 from rra.schema.clauses import clause_of
 from rra.schema.formats import format_checker
 from rra.schema.keys import nearest, unknown_keys
+from rra.schema.versions import version_problem
 
 Schema = Mapping[str, Any]
 
@@ -46,7 +47,12 @@ def check_document(document: YamlDocument, name: str) -> list[Problem]:
         document: A parsed document.
         name: Name of the schema, such as ``manifest``.
     """
-    return _check(document, load_schema(name), _shipped(name), f"{name}/schema")
+    schema = load_schema(name)
+    version = version_problem(document) if "rra" in schema.get("properties", {}) else None
+    if version is not None and version.severity == "error":
+        return [version]
+    found = _check(document, schema, _shipped(name), f"{name}/schema")
+    return found if version is None else [*found, version]
 
 
 def check_against(document: YamlDocument, schema: Schema, clause: str) -> list[Problem]:
