@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rra._base.yaml import Key, YamlDocument, json_pointer, parse_yaml
-from rra.errors import FormatError, InternalError, UsageError
+from rra._base.yaml import Key, YamlDocument, compose_yaml, json_pointer, parse_yaml
+from rra.errors import FormatError, InternalError, Problem, UsageError
 from rra.schema import FORMAT, version_key
 
 CLAUSE = "versioning/migration-loses-nothing"
@@ -153,8 +155,7 @@ def migrate_text(text: str, name: str, steps: Sequence[Step], *, source: str) ->
     """
     changes: list[str] = []
     for step in steps:
-        wanted = step.changes.get(name, ())
-        for change in wanted:
+        for change in step.changes.get(name, ()):
             text, made = _apply(text, change, source)
             changes += made
         text, made = _set_version(text, step.target, source)
@@ -177,20 +178,48 @@ def _apply(text: str, change: Change, source: str) -> tuple[str, list[str]]:
     document = parse_yaml(text, source=source)
     places = list(_matching(document.data, change.path))
     losses = [problem for place in places for problem in _losses(document, change, place)]
-    if losses:
-        message = f"{source} would lose {len(losses)} values"
-        hint = "say it in another way or take it out, then migrate again"
-        raise FormatError(message, problems=tuple(losses), hint=hint)
+    _refuse(document, losses)
     said = []
     data = document.data
     for place in places:
-        text = _edit(text, change, place, data)
+        before, text = text, _edit(text, change, place, data)
+        _keep_comments(document, place, before, text)
         data = _on_data(data, change, place)
         said.append(str(dataclasses.replace(change, path=place)))
     return (_checked(text, data, source) if places else text), said
 
 
-def _losses(document: YamlDocument, change: Change, place: Path) -> Iterator[Any]:
+def _refuse(document: YamlDocument, losses: Sequence[Problem]) -> None:
+    if losses:
+        message = f"the migration would lose something of {document.source}"
+        hint = "say it in another way or take it out, then migrate again"
+        raise FormatError(message, problems=tuple(losses), hint=hint)
+
+
+def _keep_comments(document: YamlDocument, place: Path, before: str, after: str) -> None:
+    lost = list((_comments(before, document.source) - _comments(after, document.source)).elements())
+    message = f"the comments at {json_pointer(place)} would go: {'; '.join(lost)}"
+    hint = "nothing was changed; put them above another key"
+    _refuse(document, [document.problem(place, message, clause=CLAUSE, hint=hint)] if lost else [])
+
+
+def _comments(text: str, source: str) -> Counter[str]:
+    """Return the comments of a document, in no order: what follows a ``#`` outside of scalars."""
+    spans: list[tuple[int, int]] = []
+    nodes = [compose_yaml(text, source=source)]
+    while nodes:
+        node = nodes.pop()
+        if node is not None:
+            spans += [(node.start, node.end)] if node.kind == "scalar" else []
+            nodes += [*node.keys, *node.values]
+    outside, at = [], 0
+    for start, end in sorted(spans):
+        outside.append(text[at:start])
+        at = max(at, end)
+    return Counter(re.findall(r"#[^\r\n]*", "\0".join([*outside, text[at:]])))
+
+
+def _losses(document: YamlDocument, change: Change, place: Path) -> Iterator[Problem]:
     """Yield what would be lost: content of a dropped key, or what stands at the new place."""
     value = _at(document.data, place)
     if isinstance(change, Drop):
