@@ -18,7 +18,10 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "123456789¹²³"]
 )
-_CLAUSE = "canonical-tar/names"
+_NAMES = "canonical-tar/names"
+_ENDS = "canonical-tar/name-ends"
+_DEVICE = "canonical-tar/device-names"
+_LENGTHS = "canonical-tar/name-lengths"
 
 
 def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
@@ -32,8 +35,8 @@ def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
     """
     folded: dict[str, PurePosixPath] = {}
     for path in paths:
-        for fault in name_faults(path):
-            yield Problem(fault, printable(path), clause=_CLAUSE, hint="rename it")
+        for clause, fault in _faults(path):
+            yield Problem(fault, printable(path), clause=clause, hint="rename it")
         other = folded.setdefault(fold(str(path)), path)
         if other != path:
             yield Problem(
@@ -95,24 +98,29 @@ def name_faults(path: PurePosixPath) -> Iterator[str]:
     would take for another file. A part has at most `MAX_COMPONENT_BYTES`, a path `MAX_PATH_BYTES`
     and `MAX_DEPTH` levels.
     """
+    yield from (fault for _, fault in _faults(path))
+
+
+def _faults(path: PurePosixPath) -> Iterator[tuple[str, str]]:
+    """Yield the clause and what is wrong, for each thing that is."""
     text = str(path)
     for character, what in _FORBIDDEN.items():
         if character in text:
-            yield f"name holds {what}"
+            yield _NAMES, f"name holds {what}"
     if not (text.isascii() and text.isprintable()):
-        yield from _character_faults(text)
+        yield from ((_NAMES, fault) for fault in _character_faults(text))
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        yield "path is not relative to the artifact"
+        yield _NAMES, "path is not relative to the artifact"
     elif any(part[-1] in ". " for part in path.parts):
-        yield "a part of the path ends with a dot or a space"
+        yield _ENDS, "a part of the path ends with a dot or a space"
     if any(part.partition(".")[0].rstrip().lower() in _DEVICES for part in path.parts):
-        yield "name is that of a device on some systems"
+        yield _DEVICE, "name is that of a device on some systems"
     if any(_length(part) > MAX_COMPONENT_BYTES for part in path.parts):
-        yield f"a part of the path is longer than {MAX_COMPONENT_BYTES} bytes"
+        yield _LENGTHS, f"a part of the path is longer than {MAX_COMPONENT_BYTES} bytes"
     if _length(text) > MAX_PATH_BYTES:
-        yield f"path is longer than {MAX_PATH_BYTES} bytes"
+        yield _LENGTHS, f"path is longer than {MAX_PATH_BYTES} bytes"
     if len(path.parts) > MAX_DEPTH:
-        yield f"path is deeper than {MAX_DEPTH} levels"
+        yield _LENGTHS, f"path is deeper than {MAX_DEPTH} levels"
 
 
 def _length(text: str) -> int:
