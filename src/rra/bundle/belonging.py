@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rra.artifact import layout, read_document
+from rra._base.yaml import parse_yaml
+from rra.artifact import layout
 from rra.artifact.inventory import lies_in
 from rra.bundle.names import printable
 from rra.errors import Problem, RraError
-from rra.model import Manifest, ReferencesDocument
+from rra.model import Manifest
 
 _CLAUSE = "bundle/elements"
 _DOCUMENTS = {".yaml", ".yml", ".json"}
@@ -50,19 +51,28 @@ def references_among(root: Path, paths: Iterable[PurePosixPath]) -> Iterator[Pro
         paths: Files relative to it.
     """
     for path in paths:
-        if path.stem.lower() == "references" and path.suffix.lower() in _DOCUMENTS:
-            try:
-                document = read_document(root / path, "references", ReferencesDocument)
-            except (RraError, OSError):
-                continue
-            if not document.root:
+        if path.suffix.lower() in _DOCUMENTS and path.stem.lower() == "references":
+            if not _are_references(root / path):
                 continue
             yield Problem(
                 "holds references, which never travel with the artifact that they judge",
                 printable(path),
-                clause="bundle/references",
+                clause="references/outside-the-artifact",
                 hint="move it out of the artifact and give it with --references",
             )
+
+
+def _are_references(place: Path) -> bool:
+    """Tell whether a file has the shape of references, also when it breaks their schema."""
+    try:
+        text = place.read_text("utf-8-sig")
+        data = parse_yaml(text, source=place.name).data
+    except (RraError, OSError, UnicodeDecodeError):
+        return False
+    return isinstance(data, dict) and any(
+        "/" in str(key) and isinstance(value, dict) and "scores" in value
+        for key, value in data.items()
+    )
 
 
 def _places(manifest: Manifest, element: str) -> list[str]:

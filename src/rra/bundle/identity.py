@@ -15,7 +15,8 @@ element without files is the empty archive), and a *definition* is what ``rra.ya
 
 - values that equal the default of the format left out, so that writing a default down
   changes nothing; outputs in their long form;
-- keys that start with ``x-`` left out (they are free), all other keys kept, also unknown ones;
+- keys that start with ``x-`` left out (they are free) except in maps, whose keys are names
+  that the author chose; all other keys kept, also unknown ones;
 - text that only describes left out: of an environment ``as_of`` and ``as_of_why`` (the lock is
   in the environment's archive), of a launcher ``hint``, of an outcome ``location`` and the
   deviation's ``explanation``. The deviation's ``observed`` stays: a claim that changes is
@@ -44,6 +45,9 @@ from rra.model.base import Object
 
 ELEMENTS = ("code", "environment", "launchers", "data", "guide")
 """Elements that ``rra.lock`` lists."""
+
+MAPS = frozenset({"at", "collect", "matrix", "parameters", "system_packages", "variables", "where"})
+"""Keys of a definition whose value is a map from names that the author chose."""
 
 CORE_ELEMENTS = ("code", "environment", "launchers", "data")
 """Elements whose bytes are part of the core."""
@@ -135,21 +139,20 @@ def core_document(
 
 def _definition(value: Object, *described: str) -> dict[str, Any]:
     """Return an object of the manifest without defaults, free keys and descriptive keys."""
-    plain: dict[str, Any] = value.model_dump(
-        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True
-    )
+    plain: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     for key in described:
         plain.pop(key, None)
     kept = _without_free_keys(plain)
     return kept if isinstance(kept, dict) else {}
 
 
-def _without_free_keys(value: object) -> object:
+def _without_free_keys(value: object, *, named: bool = False) -> object:
+    """Leave out free keys; the keys of a map (`named`) are names and stay."""
     if isinstance(value, dict):
         return {
-            key: _without_free_keys(inner)
+            key: _without_free_keys(inner, named=key in MAPS and not named)
             for key, inner in value.items()
-            if not str(key).startswith("x-")
+            if named or not str(key).startswith("x-")
         }
     if isinstance(value, list):
         return [_without_free_keys(inner) for inner in value]

@@ -86,7 +86,7 @@ def read_entry(lock: Path) -> EnvironmentLock:
     return EnvironmentLock(
         lock=sha256_file(lock),
         requirements=sha256_file(requirements),
-        python=str(facts.get("python", "")),
+        python=str(facts["python"]) if facts.get("python") else None,
         packages=len(document.packages),
         as_of=facts.get("as-of"),
     )

@@ -29,10 +29,11 @@ def _check(stored: StoredRecord) -> Iterator[Problem]:
     place = f"evidence/{folder.parent.name}/{folder.name}"
     if not stored.digest.removeprefix("sha256:").startswith(folder.name):
         message = f"the record's digest is {stored.digest}, its folder is named {folder.name}"
-        yield Problem(message, f"{place}/{RECORD}", clause="evidence/name", hint=_HINT)
+        yield Problem(message, f"{place}/{RECORD}", clause="execution-record/name", hint=_HINT)
     if folder.parent.name != record.launcher.id:
         message = f"the record is one of launcher {record.launcher.id}"
-        yield Problem(message, f"{place}/{RECORD}", clause="evidence/name", hint=_HINT)
+        clause = "execution-record/launcher-folder"
+        yield Problem(message, f"{place}/{RECORD}", clause=clause, hint=_HINT)
     yield from check_events(folder / EVENTS, record.events, source=f"{place}/{EVENTS}")
     for name, stream in ((STDOUT, record.stdout), (STDERR, record.stderr)):
         yield from _file(folder / name, stream.sha256, f"{place}/{name}")
@@ -46,7 +47,9 @@ def _outputs(stored: StoredRecord, place: str) -> Iterator[Problem]:
     for name in sorted(there.keys() | named.keys()):
         if name not in named:
             message = f"{name} is no output of this run"
-            yield Problem(message, f"{place}/{name}", clause="evidence/outputs", hint=_HINT)
+            yield Problem(
+                message, f"{place}/{name}", clause="execution-record/no-other-outputs", hint=_HINT
+            )
         else:
             yield from _file(there.get(name), named[name].sha256, f"{place}/{name}")
 
@@ -54,9 +57,9 @@ def _outputs(stored: StoredRecord, place: str) -> Iterator[Problem]:
 def _file(path: Path | None, digest: str, place: str) -> Iterator[Problem]:
     if path is None or not path.is_file() or path.is_symlink():
         message = "the file is not there"
-        yield Problem(message, place, clause="evidence/missing", hint=_HINT)
+        yield Problem(message, place, clause="execution-record/files-present", hint=_HINT)
         return
     found = sha256_file(path)
     if found != digest:
         message = f"the file has digest {found}, the record says {digest}"
-        yield Problem(message, place, clause="evidence/digest", hint=_HINT)
+        yield Problem(message, place, clause="execution-record/file-digests", hint=_HINT)

@@ -72,4 +72,4 @@ def check_events(path: Path, head: str, *, source: str) -> list[Problem]:
 
 def _broken(message: str, source: str, line: int | None) -> Problem:
     hint = "the evidence was changed or cut after the run; run the launcher again"
-    return Problem(message, source, line, clause="evidence/chain", hint=hint)
+    return Problem(message, source, line, clause="execution-record/event-chain", hint=hint)

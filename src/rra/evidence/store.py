@@ -18,6 +18,7 @@ from rra._base.files import (
     STAGING_PREFIX,
     atomic_write,
     remove_tree,
+    sha256_bytes,
     staged_directory,
     storage_errors,
 )
@@ -49,7 +50,7 @@ class StoredRecord:
 
     Attributes:
         record: The record.
-        digest: Digest that its folder is named after.
+        digest: Digest of its bytes without the last line feed; its folder is named after it.
         directory: Its folder.
     """
 
@@ -163,4 +164,5 @@ class EvidenceStore:
             message = f"{path} is not an execution record: {error.problems[0]}"
             hint = "remove that folder, or take it again from where it was made"
             raise CorruptError(message, hint=hint, problems=error.problems) from error
-        return StoredRecord(record, canonical.digest(record.to_json()), folder)
+        content = path.read_bytes().removesuffix(b"\n")
+        return StoredRecord(record, sha256_bytes(content), folder)

@@ -61,7 +61,7 @@ def input_files(
             sha256, size = digest_and_size(place)
             role: Role = "launcher" if path == entry else role_of(artifact, path)
             found.append(InputFile(path=printable(path), sha256=sha256, size=size, role=role))
-    return found
+    return sorted(found, key=lambda one: one.path.encode())
 
 
 def _seen(artifact: Artifact, space: Workspace, seen: Observation) -> Iterator[PurePosixPath]:

@@ -31,7 +31,7 @@ from rra.model import (
     SeedInfo,
     Stream,
 )
-from rra.model.record import EnvironmentInfo, LauncherInfo
+from rra.model.record import EnvironmentInfo, LauncherInfo, Platform
 from rra.sandbox import Sandbox, View
 
 _OUTSIDE = ("/dev/", "/proc/", "/sys/")
@@ -88,6 +88,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
     seeds = [seed for seed in facts.seen.seeds if abs(seed) <= LARGEST_INTEGER]
     return ExecutionRecord(
         rra=artifact.manifest.rra,
+        type="execution-record/v1",
         artifact=artifact.manifest.name,
         core=facts.core,
         launcher=LauncherInfo(
@@ -115,7 +116,9 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
         outputs=list(_outputs(facts)),
         other_writes=sorted({path for path, _ in writes}),
         network_attempts=sorted(facts.seen.connections),
-        platform={**platform_facts(), "python": request.environment.version},
+        platform=Platform.model_validate(
+            {**platform_facts(), "python": request.environment.version}
+        ),
         resources=RecordResources(
             wall=round(done.seconds, 3), cpu=round(done.cpu_seconds, 3), max_rss=done.max_rss
         ),
@@ -145,9 +148,10 @@ def _stream(info: StreamInfo) -> Stream:
 
 def _outputs(facts: RunFacts) -> Iterator[OutputFile]:
     folder = facts.space.record / OUTPUTS
-    for path, _ in sorted(regular_files(folder)):
-        sha256, size = digest_and_size(folder / path)
-        yield OutputFile(path=printable(path), sha256=sha256, size=size)
+    names = {printable(path): path for path, _ in regular_files(folder)}
+    for name in sorted(names, key=str.encode):
+        sha256, size = digest_and_size(folder / names[name])
+        yield OutputFile(path=name, sha256=sha256, size=size)
 
 
 def _events(facts: RunFacts, writes: list[tuple[str, bool]]) -> Iterator[dict[str, Any]]:

@@ -7,31 +7,47 @@ from typing import Annotated
 from pydantic import Field
 
 from rra.model.base import Digest, FormatVersion, Id, Object
+from rra.model.text import Count, Prose
 
 
 class ElementLock(Object):
     """One element as a canonical archive: its digest, number of files and bytes."""
 
     diff_id: Digest
-    files: int
-    size: int
+    files: Count
+    size: Count
 
 
 class FileLock(Object):
     """One file or folder of data: digest and size in bytes."""
 
     sha256: Digest
-    size: int
+    size: Count
 
 
 class EnvironmentLock(Object):
-    """One locked environment."""
+    """One locked environment; next to a pylock everything but `as_of` is known."""
 
     lock: Digest
-    requirements: Digest
-    python: str
-    packages: int
-    as_of: str | None = None
+    requirements: Digest | None = None
+    python: Prose | None = None
+    packages: Count | None = None
+    as_of: Prose | None = None
+
+
+class ElementLocks(Object):
+    """The elements, each as one canonical archive."""
+
+    code: ElementLock
+    environment: ElementLock
+    launchers: ElementLock
+    data: ElementLock
+    guide: ElementLock
+
+    def get(self, name: str) -> ElementLock | None:
+        """Return the lock of an element by its name."""
+        found = getattr(self, name, None)
+        return found if isinstance(found, ElementLock) else None
 
 
 class CodeLock(Object):
@@ -51,7 +67,7 @@ class Lock(Object):
     rra: FormatVersion
     core: Digest
     code: CodeLock
-    elements: dict[str, ElementLock]
+    elements: ElementLocks
     environments: dict[Id, EnvironmentLock]
     launchers: dict[Id, Digest]
     data: dict[Id, FileLock]

@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import re
+from typing import Annotated, Literal
 
-from rra.model.base import Digest, FormatVersion, Object
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
+from rra.model.base import Digest, FormatVersion, Id, Object
+from rra.model.text import Count, Integer
+
+_OUTSIDE = re.compile(r"/|([\s\S]*/)?\.\.(/|\Z)")
+
+
+def _inside(path: str) -> str:
+    if not path or _OUTSIDE.match(path):
+        raise PydanticCustomError("inside", "not a path inside the artifact")
+    return path
+
+
+InsidePath = Annotated[str, AfterValidator(_inside)]
+"""A path relative to the artifact or to the output directory; bytes that are no text as \\xNN."""
+
+Time = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+        r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"
+    ),
+]
+Seconds = Annotated[float, Field(ge=0)]
+Scalar = str | int | float | bool
 Role = Literal["code", "data", "config", "model", "reference", "launcher", "output", "unknown"]
 
 
 class LauncherInfo(Object):
     """Which launcher ran, with the digest of its entry file."""
 
-    id: str
-    entry: str
+    id: Id
+    entry: InsidePath
     sha256: Digest
 
 
 class SeedInfo(Object):
     """Seed that the run was given, and seeds that were seen being set."""
 
-    declared: int | None = None
-    observed: list[int] | None = None
+    declared: Integer | None = None
+    observed: list[Integer] | None = None
 
 
 class EnvironmentInfo(Object):
     """Environment of the run: its lock, what was installed, variables from the allow-list."""
 
-    id: str
+    id: Id
     lock: Digest
     installed: Digest
     variables: dict[str, str]
@@ -36,18 +62,18 @@ class EnvironmentInfo(Object):
 class InputFile(Object):
     """A file that the run could read or was seen to read; paths are artifact-relative."""
 
-    path: str
+    path: InsidePath
     sha256: Digest
-    size: int
+    size: Count
     role: Role
 
 
 class OutputFile(Object):
     """A file that the run left in its output directory."""
 
-    path: str
+    path: InsidePath
     sha256: Digest
-    size: int
+    size: Count
     change: Literal["created", "modified"] = "created"
 
 
@@ -55,22 +81,22 @@ class Stream(Object):
     """Standard output or error as kept."""
 
     sha256: Digest
-    bytes: int
+    bytes: Count
     truncated: bool
 
 
 class RecordResources(Object):
     """Seconds on the wall, seconds of processor, bytes of the largest process."""
 
-    wall: float
-    cpu: float
-    max_rss: int
+    wall: Seconds
+    cpu: Seconds
+    max_rss: Count
 
 
 class SandboxInfo(Object):
     """How the run was isolated, and what could not be."""
 
-    level: Literal["bwrap", "none"]
+    level: Literal["bwrap", "container", "virtual-machine", "none"]
     gaps: list[str] = []
 
 
@@ -81,30 +107,52 @@ class RecorderInfo(Object):
     gaps: list[str] = []
 
 
+class Processor(Object):
+    """The processor: model, number that could be used, level of the instruction set."""
+
+    model: str | None = None
+    count: Annotated[int, Field(ge=1)] | None = None
+    level: str | None = None
+
+
+class Platform(Object):
+    """What of the machine can change a number; no name of a host or user."""
+
+    os: str | None = None
+    kernel: str | None = None
+    libc: str | None = None
+    machine: str | None = None
+    cpu: Processor | None = None
+    memory: Count | None = None
+    gpu: list[dict[str, str]] | None = None
+    python: str | None = None
+    blas: str | None = None
+
+
 class ExecutionRecord(Object):
     """What one run of a launcher was and did; named by the digest of its canonical JSON."""
 
     rra: FormatVersion
-    type: Literal["execution-record/v1"] = "execution-record/v1"
-    artifact: str
+    type: Literal["execution-record/v1"]
+    artifact: Id
     core: Digest
     launcher: LauncherInfo
-    instance: str
-    argv: list[str]
-    nonce: str
-    parameters: dict[str, Any]
+    instance: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=,-]{0,127}$")]
+    argv: Annotated[list[str], Field(min_length=1)]
+    nonce: Annotated[str, Field(pattern=r"^[!-~]{1,256}$")]
+    parameters: dict[str, Scalar]
     seed: SeedInfo
-    started: str
-    ended: str
+    started: Time
+    ended: Time
     termination: Literal["ok", "exit", "signal", "timeout", "memory", "disk", "cancelled"]
-    exit_code: int
+    exit_code: Annotated[int, Field(ge=-255, le=255)]
     missing_outputs: list[str]
     environment: EnvironmentInfo
     inputs: list[InputFile]
     outputs: list[OutputFile]
     other_writes: list[str]
     network_attempts: list[str]
-    platform: dict[str, Any]
+    platform: Platform
     resources: RecordResources
     stdout: Stream
     stderr: Stream

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import RootModel
+from typing import Annotated
+
+from pydantic import Field, RootModel
 
 from rra.model.base import Digest, Object
+from rra.model.text import Integer, Prose, distinct
+
+OutcomeName = Annotated[
+    str,
+    Field(max_length=127, pattern=r"^[a-z0-9][a-z0-9-]{0,62}/[a-z0-9][a-z0-9-]{0,62}$"),
+]
 
 
 class ReferenceScore(Object):
@@ -15,20 +23,20 @@ class ReferenceScore(Object):
         operator: Who ran it.
     """
 
-    value: str | list[str]
+    value: Prose | Annotated[list[Prose], Field(min_length=1)]
     record: Digest | None = None
-    environment: str | None = None
-    seed: int | None = None
-    operator: str | None = None
+    environment: Prose | None = None
+    seed: Integer | None = None
+    operator: Prose | None = None
 
 
 class Reference(Object):
     """The reference scores of one outcome; at least three, five by default."""
 
-    scores: list[ReferenceScore]
-    confirmed_by: list[str] = []
+    scores: Annotated[list[ReferenceScore], Field(min_length=3)]
+    confirmed_by: Annotated[list[Prose], Field(min_length=1), distinct] | None = None
     self_referenced: bool = False
 
 
-class ReferencesDocument(RootModel[dict[str, Reference]]):
+class ReferencesDocument(RootModel[dict[OutcomeName, Reference]]):
     """`references.yaml`: references by ``<experiment>/<outcome>``."""

@@ -30,7 +30,7 @@ from rra.report.vocabulary import ORDER, overall, verdict
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
-    from rra.model import Environment, Repair, Setting
+    from rra.model import Environment, EnvironmentLock, Repair, Setting
 
 Json = Mapping[str, Any]
 _SEVERITY_TONES = {"error": "bad", "warning": "mixed", "note": "none"}
@@ -180,20 +180,24 @@ def _environment(
         Fact("kind", environment.kind),
         Fact("built for this verification", _built(built)),
         Fact(
-            "Python", built.text("python") or (known.python if known else environment.python or "")
+            "Python", built.text("python") or (known and known.python) or environment.python or ""
         ),
-        Fact(
-            "packages", built.text("packages") or (str(known.packages) if known else "not locked")
-        ),
+        Fact("packages", built.text("packages") or _packages(known)),
         Fact("as of", f"{as_of}{why}"),
         Fact("lock", built.text("lock") or (known.lock if known else ""), fixed=True),
         Fact("as installed", built.text("installed"), fixed=True),
-        Fact("requirements", known.requirements if known else "", fixed=True),
+        Fact("requirements", (known and known.requirements) or "", fixed=True),
         Fact("platforms", ", ".join(environment.platforms or ())),
         Fact("system packages", "; ".join(system)),
         Fact("to build by hand", f"{layout.ENVIRONMENT_DIR}/{key}/README.md"),
     )
     return EnvironmentView(key, facts)
+
+
+def _packages(known: EnvironmentLock | None) -> str:
+    if known is None:
+        return "not locked"
+    return "locked" if known.packages is None else str(known.packages)
 
 
 def _built(built: Doc) -> str:

@@ -164,12 +164,12 @@ def test_a_record_that_is_none_is_named(store: EvidenceStore, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "content", "clause"),
     [
-        ("outputs/a/value.txt", "8\n", "evidence/digest"),
-        ("outputs/a/value.txt", None, "evidence/missing"),
-        ("outputs/more.txt", "x", "evidence/outputs"),
-        ("stdout.txt", "8\n", "evidence/digest"),
-        ("stderr.txt", None, "evidence/missing"),
-        ("events.jsonl", "{}\n", "evidence/chain"),
+        ("outputs/a/value.txt", "8\n", "execution-record/file-digests"),
+        ("outputs/a/value.txt", None, "execution-record/files-present"),
+        ("outputs/more.txt", "x", "execution-record/no-other-outputs"),
+        ("stdout.txt", "8\n", "execution-record/file-digests"),
+        ("stderr.txt", None, "execution-record/files-present"),
+        ("events.jsonl", "{}\n", "execution-record/event-chain"),
     ],
 )
 def test_what_was_changed_later_is_found(
@@ -192,7 +192,7 @@ def test_a_link_in_place_of_an_output_is_found(store: EvidenceStore, tmp_path: P
     path = stored.directory / "outputs" / "a" / "value.txt"
     path.unlink()
     path.symlink_to(tmp_path / "same")
-    assert [problem.clause for problem in verify_record(stored)] == ["evidence/missing"]
+    assert [problem.clause for problem in verify_record(stored)] == ["execution-record/files-present"]
 
 
 def test_an_edited_record_no_longer_has_its_name(store: EvidenceStore, tmp_path: Path) -> None:
@@ -200,4 +200,4 @@ def test_an_edited_record_no_longer_has_its_name(store: EvidenceStore, tmp_path:
     path = stored.directory / "record.json"
     path.write_text(path.read_text().replace('"nonce":"00"', '"nonce":"01"'))
     (changed,) = store.records()
-    assert [problem.clause for problem in verify_record(changed)] == ["evidence/name"]
+    assert [problem.clause for problem in verify_record(changed)] == ["execution-record/name"]

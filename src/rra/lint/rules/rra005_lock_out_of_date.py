@@ -34,13 +34,13 @@ class LockOutOfDate(Rule):
     After an edit of a file of the code:
 
     ```text
-    rra.lock: warning RRA005 code has changed: it is swh:1:dir:…, not swh:1:dir:…
+    rra.lock: error RRA005 code has changed: it is swh:1:dir:…, not swh:1:dir:…
     ```
     """
 
     code = "RRA005"
     name = "lock-out-of-date"
-    severity = Severity.WARNING
+    severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
     clause = "lock/current"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 
 from rra.artifact.layout import EVIDENCE_DIR
@@ -42,7 +43,7 @@ class EvidenceStale(Rule):
     severity = Severity.WARNING
     profile = Profile.BASIC
     since = "0.1"
-    clause = "evidence/current"
+    clause = "execution-record/current"
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield broken records, then stale ones."""
@@ -57,8 +58,8 @@ class EvidenceStale(Rule):
             place = f"{EVIDENCE_DIR}/{record.launcher.id}/{stored.directory.name}/record.json"
             for problem in problems:
                 hint = "remove this record and run the launcher again"
-                message = problem.message
-                yield self.at(problem.path, message, hint=hint, severity=Severity.ERROR)
+                broken = self.at(problem.path, problem.message, hint=hint, severity=Severity.ERROR)
+                yield dataclasses.replace(broken, clause=problem.clause)
             key = record.launcher.id
             if record.ok and (key not in newest or newest[key][1].ended < record.ended):
                 newest[key] = (place, record)
