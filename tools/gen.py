@@ -8,7 +8,10 @@
   ``rra explain`` knows
 - ``docs/reference/format/``: one page for each document of the format, from its JSON Schema
 - ``docs/reference/api.md``: the functions of ``rra.api``, from their signatures and docstrings
+- ``schemas/editor/``: the schemas for editors, from those of the format
 - ``README.md``: the help text between its markers
+- ``spec/v1/clauses.md``: where each clause of the specification is checked; a clause without a
+  check is a fault, and so is everything else that `tools.clause_map` finds
 """
 
 from __future__ import annotations
@@ -303,6 +306,18 @@ def api_page() -> Files:
     return {REFERENCE / "api.md": NOTE + "\n".join(parts)}
 
 
+# ------------------------------------------------------------------------------------ clauses
+
+
+def clause_page() -> tuple[Files, tuple[str, ...]]:
+    """Return the table of the clauses, and what is wrong with them."""
+    sys.path.insert(0, str(ROOT))
+    from tools import clause_map
+
+    found = clause_map.clause_map()
+    return {clause_map.TABLE: clause_map.render(found)}, found.faults
+
+
 # -------------------------------------------------------------------------------------- main
 
 
@@ -316,7 +331,15 @@ def wanted() -> Files:
     files: Files = {}
     for make in (rule_pages, command_pages, format_pages, word_page, error_page, api_page, readme):
         files |= make()
-    return files
+    return files | editor_files()
+
+
+def editor_files() -> Files:
+    """Return the schemas for editors, made from those of the format."""
+    sys.path.insert(0, str(ROOT))
+    module = importlib.import_module("tools.editor_schema")
+    made: Files = module.editor_files()
+    return made
 
 
 def left_over(files: Files) -> list[Path]:
@@ -332,7 +355,8 @@ def main() -> int:
     choice.add_argument("--check", action="store_true", help="name what differs (the default)")
     choice.add_argument("--write", action="store_true", help="write the files")
     write = parser.parse_args().write
-    files = wanted()
+    table, faults = clause_page()
+    files = wanted() | table
     stale = left_over(files)
     for path, text in files.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -346,7 +370,11 @@ def main() -> int:
         print(f"{'wrote' if write else 'differs'}: {path.relative_to(ROOT)}")
     if stale and not write:
         print("run: make generate", file=sys.stderr)
-    return 1 if stale and not write else 0
+    for fault in faults:
+        print(fault)
+    if faults:
+        print(f"{len(faults)} faults in the clauses of the specification", file=sys.stderr)
+    return 1 if faults or (stale and not write) else 0
 
 
 if __name__ == "__main__":
