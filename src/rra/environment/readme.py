@@ -89,10 +89,9 @@ def _system_packages(env: Environment) -> list[str]:
 
 
 def _accelerator(env: Environment) -> list[str]:
-    described = env.accelerator or {}
-    if described.get("kind") in {None, "none"}:
+    if env.accelerator is None or env.accelerator.kind == "none":
         return []
-    facts = ", ".join(f"{key} {value}" for key, value in sorted(described.items()))
+    facts = ", ".join(f"{key} {value}" for key, value in sorted(env.accelerator.to_json().items()))
     return ["", f"It needs an accelerator: {facts}."]
 
 

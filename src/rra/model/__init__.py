@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rra.model.data import DataItem, DataSource
+from rra.model.environment import Accelerator, Environment
 from rra.model.experiment import (
     Derived,
     DerivedOutcome,
@@ -27,24 +29,20 @@ from rra.model.guide import (
     SettingsDocument,
     SettingSource,
 )
-from rra.model.lock import ElementLock, EnvironmentLock, FileLock, Lock
-from rra.model.manifest import (
-    Author,
-    Code,
-    DataItem,
-    DataSource,
-    Environment,
+from rra.model.launcher import (
     Hint,
     Launcher,
     Limits,
-    Manifest,
     OutputSpec,
-    Paper,
     Parameter,
+    Reduced,
+    Resources,
+    Secret,
     Seeds,
     Smoke,
-    Source,
 )
+from rra.model.lock import ElementLock, EnvironmentLock, FileLock, Lock
+from rra.model.manifest import Author, Code, Incomplete, Manifest, Paper, Source
 from rra.model.record import (
     ExecutionRecord,
     InputFile,
@@ -67,6 +65,7 @@ from rra.model.selector import (
 
 __all__ = [
     "LOCATORS",
+    "Accelerator",
     "Alternative",
     "Author",
     "Code",
@@ -82,6 +81,7 @@ __all__ = [
     "Experiment",
     "FileLock",
     "Hint",
+    "Incomplete",
     "InputFile",
     "Launcher",
     "Limits",
@@ -96,6 +96,7 @@ __all__ = [
     "Predictions",
     "RecordResources",
     "RecorderInfo",
+    "Reduced",
     "Reference",
     "ReferenceScore",
     "ReferencesDocument",
@@ -104,11 +105,13 @@ __all__ = [
     "RepairsDocument",
     "ReportedUncertainty",
     "ReportedValue",
+    "Resources",
     "ResultEffect",
     "ResultsTable",
     "Review",
     "RunSelection",
     "SandboxInfo",
+    "Secret",
     "SeedInfo",
     "Seeds",
     "Selector",

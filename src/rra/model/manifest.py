@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
-from rra.model.base import FormatVersion, Id, Object
+from rra.model.base import Digest, FormatVersion, Id, Object
+from rra.model.data import DataItem
+from rra.model.environment import Environment
 from rra.model.experiment import DerivedOutcome, Experiment, Outcome
+from rra.model.launcher import Launcher
+from rra.model.parts import Doi, SafePath, Text, Url, distinct, whole
 
-Scalar = str | int | float | bool
+_ORCID = r"^[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]$"
+_ARXIV = r"^(?:[0-9]{4}\.[0-9]{4,5}|[a-z][a-z-]*(?:\.[A-Z]{2})?/[0-9]{7})(?:v[1-9][0-9]*)?$"
+_CREDENTIALS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*:[^/?#]*@|[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*@"
+)
+_NAME = (
+    r"(?:[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*|\.[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*"
+    r"|\.\.[^/\\\x00-\x1f\x7f]+)"
+)
+_FIRST = (
+    r"(?:[A-Za-z](?:[^:/\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*)?"
+    r"|[^./\\A-Za-z\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*"
+    r"|\.[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*|\.\.[^/\\\x00-\x1f\x7f]+)"
+)
+_ROOT = rf"^(?:\.|{_FIRST}(?:/{_NAME})*)$"
+_PRE = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_SEMVER = (
+    r"^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)"
+    rf"(?:-{_PRE}(?:\.{_PRE})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$"
+)
+_LICENCE_ID = r"(?:\( *)*[A-Za-z0-9][A-Za-z0-9.:-]*\+?(?: *\))*"
+_LICENSE = rf"^(?:⟦fill[^⟦⟧]*⟧|{_LICENCE_ID}(?: +(?:AND|OR|WITH) +{_LICENCE_ID})*)$"
+
+
+def _without_credentials(repository: str) -> str:
+    if _CREDENTIALS.match(repository):
+        raise PydanticCustomError("credentials", "an address with a user name or password")
+    return repository
 
 
 class Author(Object):
     """A person who made the artifact or the paper."""
 
-    name: str
-    orcid: str | None = None
+    name: Text
+    orcid: Annotated[str, Field(pattern=_ORCID)] | None = None
 
 
 class Paper(Object):
     """The publication whose results are reproduced."""
 
-    title: str | None = None
-    authors: list[str] | None = None
-    year: int | None = None
-    doi: str | None = None
-    arxiv: str | None = None
-    url: str | None = None
-    sha256: str | None = None
+    title: Text | None = None
+    authors: list[Text] | None = None
+    year: Annotated[int, Field(ge=1000, le=9999), whole] | None = None
+    doi: Doi | None = None
+    arxiv: Annotated[str, Field(pattern=_ARXIV)] | None = None
+    url: Url | None = None
+    sha256: Digest | None = None
 
 
 class Source(Object):
@@ -38,121 +71,22 @@ class Source(Object):
         swhid: ``swh:1:dir:<40 hex>``, the number git gives for the tree.
     """
 
-    repository: str | None = None
-    commit: str | None = None
+    repository: Annotated[Text, AfterValidator(_without_credentials)] | None = None
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")] | None = None
     swhid: Annotated[str, Field(pattern=r"^swh:1:dir:[0-9a-f]{40}$")] | None = None
 
 
 class Code(Object):
     """Where the code is, and which files of it do not belong to the artifact."""
 
-    root: str = "code"
-    exclude: list[str] = []
+    root: Annotated[str, Field(pattern=_ROOT)] = "code"
+    exclude: list[Text] = []
 
 
-class Environment(Object):
-    """One software environment and its lock."""
+class Incomplete(Object):
+    """What an artifact lacks, one sentence for each thing."""
 
-    kind: Literal["pylock", "conda", "container", "renv", "system"]
-    python: str | None = None
-    platforms: list[str] | None = None
-    lock: str | None = None
-    requirements: list[str] | None = None
-    as_of: str | None = None
-    as_of_why: Literal["manifest-commit", "paper-date", "bisected", "author"] | None = None
-    system_packages: dict[str, list[str]] | None = None
-    variables: dict[str, str] | None = None
-    accelerator: dict[str, Any] | None = None
-    wheels: str | None = None
-
-
-class DataSource(Object):
-    """One place that a data item can be had from."""
-
-    url: str | None = None
-    doi: str | None = None
-    oci: str | None = None
-    manual: str | None = None
-
-
-class DataItem(Object):
-    """A file or folder of input data."""
-
-    path: str
-    licence: str | None = None
-    access: Literal["bundled", "fetch", "gated", "private"] = "bundled"
-    sources: list[DataSource] | None = None
-    target: str | None = None
-
-
-class Parameter(Object):
-    """One parameter of a launcher, passed as ``RRA_PARAM_<NAME>``."""
-
-    type: Literal["string", "integer", "number", "boolean"] = "string"
-    default: Scalar | None = None
-    choices: list[Scalar] | None = None
-
-
-class OutputSpec(Object):
-    """A file that a launcher leaves in its output directory."""
-
-    name: str
-    required: bool = True
-    media_type: str | None = None
-    max_bytes: int | None = None
-
-
-class Seeds(Object):
-    """How a launcher takes its seed, and which seeds the author used."""
-
-    parameter: str | None = None
-    variable: str | None = None
-    values: list[int] = []
-
-
-class Limits(Object):
-    """What a launcher may use at most: wall seconds, bytes of output."""
-
-    wall: float | None = None
-    output: int | None = None
-
-
-class Hint(Object):
-    """What a launcher took: wall seconds, and on which machine."""
-
-    wall: float | None = None
-    measured_on: str | None = None
-
-
-class Smoke(Object):
-    """Parameters of a short run that shows that the launcher works."""
-
-    parameters: dict[str, Scalar] | None = None
-    wall: float | None = None
-
-
-class Launcher(Object):
-    """A directly invocable run."""
-
-    entry: str
-    environment: Id
-    needs: list[Id] = []
-    inputs: list[Id] = []
-    outputs: list[str | OutputSpec] = []
-    collect: dict[str, str] = {}
-    parameters: dict[str, Parameter] = {}
-    seeds: Seeds | None = None
-    deterministic: bool | None = None
-    network: Literal["none", "full"] | list[str] = "none"
-    variables: dict[str, str] | None = None
-    limits: Limits | None = None
-    hint: Hint | None = None
-    smoke: Smoke | None = None
-
-    @property
-    def output_specs(self) -> list[OutputSpec]:
-        """The outputs in their long form."""
-        return [OutputSpec(name=o) if isinstance(o, str) else o for o in self.outputs]
+    incomplete: Annotated[list[Text], Field(min_length=1)]
 
 
 class Manifest(Object):
@@ -160,21 +94,21 @@ class Manifest(Object):
 
     rra: FormatVersion
     name: Id
-    version: str
-    license: str
+    version: Annotated[str, Field(pattern=_SEMVER)]
+    license: Annotated[str, Field(pattern=_LICENSE)]
     title: str | None = None
     description: str | None = None
     authors: list[Author] | None = None
     paper: Paper | None = None
     source: Source | None = None
     code: Code = Code()
-    guide: str | None = None
-    keywords: list[str] | None = None
-    status: Literal["complete", "incomplete"] | dict[str, Any] | None = None
-    environments: dict[Id, Environment]
+    guide: SafePath | None = None
+    keywords: Annotated[list[Text], distinct] | None = None
+    status: Literal["complete"] | Incomplete | None = None
+    environments: Annotated[dict[Id, Environment], Field(min_length=1)]
     data: dict[Id, DataItem] = {}
-    launchers: dict[Id, Launcher]
-    experiments: dict[Id, Experiment]
+    launchers: Annotated[dict[Id, Launcher], Field(min_length=1)]
+    experiments: Annotated[dict[Id, Experiment], Field(min_length=1)]
 
     def outcomes(self) -> dict[str, Outcome]:
         """Return the outcomes that launchers make, by ``<experiment>/<outcome>``, in order."""
