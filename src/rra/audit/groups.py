@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rra._base import canonical
+from rra.artifact.semantics.plan import seed_of
 from rra.model import Launcher, Manifest, RunSelection, Selector
-
-_SEED_LIMIT = 2**31
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,5 +76,4 @@ def draw_seed(launcher_id: str, launcher: Launcher, nonce: str, index: int) -> i
     """
     if launcher.seeds is None:
         return None
-    digest = hashlib.sha256(f"{nonce}/{launcher_id}/{index}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % _SEED_LIMIT
+    return seed_of(nonce, launcher_id, index)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
 from rra.artifact.semantics.ids import value_at
@@ -13,6 +15,9 @@ from rra.errors import Problem
 
 _SAME = 1e-9
 """Relative difference of two levels that are the same."""
+
+SEED_LIMIT = 1 << 31
+"""Seeds are smaller than this."""
 
 
 def check(document: YamlDocument) -> Iterator[Problem]:
@@ -34,6 +39,7 @@ def check_plan(document: YamlDocument, path: Sequence[Key]) -> Iterator[Problem]
             hint = "give each run its seed, null where the launcher takes none"
             clause = "reproduction/plan-seed-for-each-run"
             yield document.problem((*here, "seeds"), message, clause=clause, hint=hint)
+        yield from _seeds(document, here, plan["nonce"], runs)
         if runs["launcher"] not in plan["launchers"]:
             message = f"runs launcher {runs['launcher']}, which is not among the launchers"
             hint = "list every launcher that runs"
@@ -47,6 +53,28 @@ def check_plan(document: YamlDocument, path: Sequence[Key]) -> Iterator[Problem]
             clause = "reproduction/plan-divides-alpha"
             place = (*path, "outcomes", index, "alpha")
             yield document.problem(place, message, clause=clause, hint=hint)
+
+
+def seed_of(nonce: str, launcher: str, index: int) -> int:
+    """Return the seed of the run with an index, counted from 0: never the author's favourite.
+
+    It follows from the nonce, so that whoever reads a plan can draw it again.
+    """
+    digest = hashlib.sha256(f"{nonce}/{launcher}/{index}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % SEED_LIMIT
+
+
+def _seeds(
+    document: YamlDocument, here: tuple[Key, ...], nonce: str, runs: Mapping[str, Any]
+) -> Iterator[Problem]:
+    for index, seed in enumerate(runs["seeds"]):
+        drawn = seed_of(nonce, runs["launcher"], index)
+        if seed is not None and seed != drawn:
+            message = f"run {index} has seed {seed}, and the nonce gives {drawn}"
+            hint = "draw the seeds from the nonce"
+            clause = "reproduction/seeds-from-the-nonce"
+            yield document.problem((*here, "seeds", index), message, clause=clause, hint=hint)
+            return
 
 
 def _coverage(document: YamlDocument, path: Sequence[Key]) -> Iterator[Problem]:
