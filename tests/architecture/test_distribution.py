@@ -24,6 +24,7 @@ SDIST = {
     "README.md",
     "pyproject.toml",
     "schemas",
+    "spec",
     "src",
     "templates",
 }
