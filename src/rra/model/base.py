@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+import functools
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
@@ -40,17 +43,54 @@ class Object(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _absent_is_not_null(cls, data: Any, info: ValidationInfo) -> Any:
-        """Refuse a null in a document where a key may only be left out, as the schemas do."""
+    def _as_the_schemas(cls, data: Any, info: ValidationInfo) -> Any:
+        """Read the keys of a document as the schemas do.
+
+        A null is refused where a key may only be left out, and 3.0 is an integer (JSON Schema
+        2020-12, validation §6.1.1).
+        """
         if not (info.context and info.context.get(_DOCUMENT) and isinstance(data, dict)):
             return data
-        for name, field in cls.model_fields.items():
-            key = field.alias or name
-            if key in data and data[key] is None and not field.is_required():
+        made = data
+        for key, optional, whole in _fields(cls):
+            if key not in data:
+                continue
+            if optional and data[key] is None:
                 raise PydanticCustomError(
                     "null", "{key} is null; leave the key out", {"key": key, "path": key}
                 )
-        return data
+            if whole:
+                made = {**made, key: _integral(data[key])}
+        return made
+
+
+@functools.cache
+def _fields(model: type[BaseModel]) -> list[tuple[str, bool, bool]]:
+    """Return, for each field: its key, whether it may be left out, whether it holds integers."""
+    return [
+        (field.alias or name, not field.is_required(), _is_whole(field.annotation))
+        for name, field in model.model_fields.items()
+    ]
+
+
+def _is_whole(annotation: Any) -> bool:
+    """Whether a type is for integers, or lists of them, and for no other numbers."""
+    kinds = set(_kinds(annotation))
+    return int in kinds and float not in kinds
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) in {Annotated, list, Union, UnionType}:
+        for inner in get_args(annotation):
+            yield from _kinds(inner)
+    else:
+        yield annotation
+
+
+def _integral(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_integral(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def validate_document(model: type[Model], data: Any) -> Model:
