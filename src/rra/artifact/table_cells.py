@@ -10,13 +10,13 @@ from typing import Any
 
 import pydantic
 
-from rra.artifact.table_lines import Faults, Line, Path
+from rra.artifact.semantics.outcomes import NUMBERS_ONLY, outcome_faults
+from rra.artifact.semantics.selectors import selector_faults
+from rra.artifact.table_lines import LOCATOR, OUTCOME, SPREAD, UNIT, VALUE, Faults, Line, Path
 from rra.artifact.table_source import EMPTY, ReportedTable
-from rra.model import Outcome, ResultsTable, TableCell, TablePart, TableSpread
+from rra.model import LOCATORS, Outcome, ResultsTable, TableCell, TablePart, TableSpread
 from rra.values.tables import Cell
 from rra.values.units import same_unit
-
-LOCATORS = ("json", "csv", "regex", "npz", "cell", "tensorboard", "mlflow")
 
 _OWN = frozenset(
     {"reported", "row_label", "rows", "columns", "cells", "output", "skip", "location"}
@@ -92,10 +92,13 @@ class Maker:
         if kind == "number" and spot.cell.number is None:
             self._in_cell(
                 spot,
+                VALUE,
                 f"{spot.id}: {spot.cell.text!r} is not a number",
                 f"if it is not to be compared, say so: cells: {{{spot.id}: {{skip: why}}}}",
             )
             return None
+        if kind != "number":
+            fields = {key: value for key, value in fields.items() if key not in NUMBERS_ONLY}
         number = spot.cell.number if kind == "number" else None
         fields["reported"] = number.text if number is not None else spot.cell.text
         if number is not None and not self._add_unit(spot, fields):
@@ -107,20 +110,41 @@ class Maker:
         selector = self._selector(spot)
         if selector is None:
             return None
+        if kind != "number":
+            selector.pop("unit", None)
         fields["selector"] = selector
-        return self._build(spot, fields)
+        return self._checked(spot, fields)
 
-    def _build(self, spot: Spot, fields: dict[str, Any]) -> Outcome | None:
+    def _checked(self, spot: Spot, fields: dict[str, Any]) -> Outcome | None:
+        """Build the outcome when it keeps to what holds for any outcome."""
         try:
-            return Outcome.model_validate(fields)
+            outcome = Outcome.model_validate(fields)
         except pydantic.ValidationError as error:
-            for fault in error.errors():
-                where = ".".join(str(key) for key in fault["loc"])
-                self._faults.at(spot.declared, f"{spot.id}: {where}: {fault['msg']}")
+            for wrong in error.errors():
+                where = ".".join(str(key) for key in wrong["loc"])
+                message = f"{spot.id}: {where}: {wrong['msg']}"
+                self._faults.at(spot.declared, OUTCOME, message)
             return None
+        launchers = self._faults.document.data["launchers"]
+        faults = [*outcome_faults(fields), *selector_faults(fields, launchers)]
+        for fault in faults:
+            message = f"{spot.id}: {fault.message}"
+            if fault.path == ("reported",):
+                self._in_cell(spot, fault.clause, message, fault.hint)
+            else:
+                self._faults.at(self._place(spot, fault.path), fault.clause, message, fault.hint)
+        return None if faults else outcome
 
-    def _in_cell(self, spot: Spot, message: str, hint: str = "") -> None:
-        self._faults.in_file(self._read, spot.cell.line, spot.cell.column, message, hint)
+    def _place(self, spot: Spot, path: Path) -> Path:
+        """Return the most particular place where the manifest says something of a cell."""
+        for _, level in reversed(spot.levels):
+            for inner in (path, path[1:]):
+                if inner and (*level, *inner) in self._faults.document.positions:
+                    return (*level, *inner)
+        return spot.declared
+
+    def _in_cell(self, spot: Spot, clause: str, message: str, hint: str = "") -> None:
+        self._faults.in_file(self._read, spot.cell.place, clause, message, hint)
 
     def _location(self, spot: Spot) -> str:
         own = spot.levels[-1][0]
@@ -140,7 +164,7 @@ class Maker:
             return True
         if not same_unit(written, given):
             message = f"{spot.id}: the table is in {written}, and the manifest says {given}"
-            self._in_cell(spot, message, "correct the unit of the table in rra.yaml")
+            self._in_cell(spot, UNIT, message, "correct the unit of the table in rra.yaml")
             return False
         return True
 
@@ -159,7 +183,7 @@ class Maker:
         in_brackets = not _PLUS_MINUS.search(spot.cell.text)
         if in_brackets and spot.cell.number and spot.cell.number.decimals > given.decimals:
             message = f"{spot.id}: {spot.cell.text!r} can be read in two ways"
-            self._in_cell(spot, message, "write the spread with its point: 98.9 ± 0.3")
+            self._in_cell(spot, SPREAD, message, "write the spread with its point: 98.9 ± 0.3")
             return None
         return {"value": given.text, "kind": said.kind, "runs": said.runs}
 
@@ -171,7 +195,7 @@ class Maker:
             return None
         if cell.number is None:
             message = f"{spot.id}: the spread {cell.text!r} is not a number"
-            self._faults.in_file(self._read, cell.line, cell.column, message)
+            self._faults.in_file(self._read, cell.place, SPREAD, message)
             return None
         return {"value": cell.number.text, "kind": said.kind, "runs": said.runs}
 
@@ -180,12 +204,10 @@ class Maker:
     def _selector(self, spot: Spot) -> dict[str, Any] | None:
         launcher, file = spot.last("launcher"), spot.last("file")
         said: dict[str, Any] = {}
-        for part, path in spot.levels:
+        for part, _ in spot.levels:
             if part.selector is None:
                 continue
             own = part.selector.model_dump(by_alias=True, exclude_unset=True)
-            if not self._fits(own, (*path, "selector")):
-                return None
             if any(name in own for name in LOCATORS):
                 said = {key: value for key, value in said.items() if key not in LOCATORS}
             said |= own
@@ -200,17 +222,6 @@ class Maker:
             said = {key: _locator(key, value, names) for key, value in said.items()}
         return {"launcher": launcher, "file": file, **said}
 
-    def _fits(self, own: Mapping[str, Any], path: Path) -> bool:
-        inside = [key for key in ("launcher", "file") if key in own]
-        if inside:
-            message = f"{' and '.join(inside)} stand beside the selector of a table, not in it"
-            self._faults.at((*path, inside[0]), message, "move it one level up")
-            return False
-        if sum(name in own for name in LOCATORS) > 1:
-            self._faults.at(path, "the selector has several locators", "keep one of them")
-            return False
-        return True
-
     def _default(self, spot: Spot, file: str) -> dict[str, Any] | None:
         """Return where a cell stands in a file that is laid out like the reported table."""
         suffix = PurePosixPath(file).suffix.lower()
@@ -224,7 +235,7 @@ class Maker:
         message = f"where in {file} the cells stand is not said"
         hint = "add a selector with {row} and {column} in it, such as "
         hint += '{regex: "{row}: {column}=(?P<value>[0-9.]+)"}'
-        self._faults.at(path, message, hint)
+        self._faults.at(path, LOCATOR, message, hint)
         return None
 
     def _where(self, spot: Spot, labels: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,25 @@ from rra.errors import Problem, SelectError
 from rra.model import ResultsTable, TableLine, TablePart
 from rra.values.tables import without_unit
 
-CLAUSE = "manifest/table"
+KEPT = "table/reported-is-kept"
+TABLE = "table/reported-is-a-table"
+LABELS = "table/row-label-exists"
+LINES = "table/lines-exist"
+NAMED = "table/names-give-ids"
+NEW = "table/ids-are-new"
+DIFFER = "table/ids-differ"
+LENGTH = "table/id-length"
+CELLS = "table/cells-exist"
+COMPARED = "table/has-cells"
+SIZE = "table/size"
+VALUE = "table/cell-is-a-value"
+UNIT = "table/unit-agrees"
+SPREAD = "table/spread-is-clear"
+LOCATOR = "table/locator-is-known"
+PLACES = "table/places-differ"
+OUTCOME = "table/cell-is-an-outcome"
+"""Clauses that the expansion of a table checks."""
+
 Path = tuple[Key, ...]
 Declared = Sequence[str] | Mapping[str, str | TableLine] | None
 
@@ -53,16 +71,21 @@ class Faults:
     problems: list[Problem] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)
 
-    def at(self, path: Path, message: str, hint: str = "") -> None:
+    def at(self, path: Path, clause: str, message: str, hint: str = "") -> None:
         """Note a problem at a value of the manifest."""
-        self.problems.append(self.document.problem(path, message, clause=CLAUSE, hint=hint))
+        self.problems.append(self.document.problem(path, message, clause=clause, hint=hint))
 
     def in_file(
-        self, table: ReportedTable, line: int, column: int, message: str, hint: str = ""
+        self,
+        table: ReportedTable,
+        place: tuple[int, int],
+        clause: str,
+        message: str,
+        hint: str = "",
     ) -> None:
-        """Note a problem at a place of the reported table."""
-        path = str(table.path)
-        self.problems.append(Problem(message, path, line, column, clause=CLAUSE, hint=hint))
+        """Note a problem at a line and column of the reported table."""
+        where = (str(table.path), *place)
+        self.problems.append(Problem(message, *where, clause=clause, hint=hint))
 
 
 def choose_rows(
@@ -122,7 +145,7 @@ def _all_rows(read: ReportedTable, here: Path, faults: Faults) -> Iterator[Line]
         if not identifier:
             what = f"the name {name!r} gives no id" if name else "the row has no name"
             hint = "declare the rows: `rows: {id: name}`, or `row_label` if another column names"
-            faults.in_file(read, row[0].line, row[0].column, what, hint)
+            faults.in_file(read, row[0].place, NAMED, what, hint)
             continue
         yield Line(identifier, name, name, index, here)
 
@@ -139,7 +162,7 @@ def _all_columns(
         if not identifier:
             what = f"the name {name!r} gives no id" if name else f"column {at + 1} has no name"
             hint = "declare the columns: `columns: {id: name}`"
-            faults.in_file(read, read.line, 1, what, hint)
+            faults.in_file(read, (read.line, 1), NAMED, what, hint)
             continue
         yield Line(identifier, name, name, at, here)
 
@@ -176,7 +199,7 @@ class _Chooser:
             given = identifier or self._id(name)
             if not given:
                 hint = f"give it an id: `{self.what}s: {{id: {name}}}`"
-                self.faults.at(path, f"the name {name!r} gives no id", hint)
+                self.faults.at(path, NAMED, f"the name {name!r} gives no id", hint)
                 continue
             lines.append(Line(given, name, output, found, path, part))
         return lines
@@ -201,7 +224,7 @@ class _Chooser:
         else:
             message = f"{self.read.place} has no {self.what} {wanted!r}"
             hint = near(wanted, self.known)
-        self.faults.at(path, message, hint)
+        self.faults.at(path, LINES, message, hint)
         return None
 
     def _find_where(self, texts: Mapping[str, str], path: Path) -> int | None:
@@ -209,12 +232,13 @@ class _Chooser:
         try:
             found = self.read.rows_where(texts)
         except SelectError as error:
-            self.faults.at(path, error.message, error.hint)
+            self.faults.at(path, LINES, error.message, error.hint)
             return None
         if len(found) == 1:
             return found[0]
         message = f"{len(found) or 'no'} rows of {self.read.place} have {shown}"
-        self.faults.at(path, message, self._places(found) if found else "compare with the file")
+        hint = self._places(found) if found else "compare with the file"
+        self.faults.at(path, LINES, message, hint)
         return None
 
     def _names(self) -> Sequence[str]:
@@ -265,5 +289,5 @@ def spread_columns(
             found.add(read.column(spread.column))
         except SelectError as error:
             here = (*path, "reported_uncertainty", "column")
-            faults.at(here, error.message, error.hint)
+            faults.at(here, LINES, error.message, error.hint)
     return found

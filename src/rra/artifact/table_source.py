@@ -11,7 +11,7 @@ from rra.artifact import inventory, layout
 from rra.errors import FormatError, SelectError, UnsafePathError
 from rra.model import Manifest
 from rra.values.reported_tables import find_table
-from rra.values.tables import Cell, Table, read_cell
+from rra.values.tables import Cell, read_cell
 
 MAX_BYTES = 4 * 1024 * 1024
 """Size up to which a file is read as a reported table."""
@@ -100,30 +100,36 @@ def same_form(name: str) -> str:
     return " ".join(read_cell(name).text.split())
 
 
-def read_reported(
-    root: Path, manifest: Manifest, reference: str, row_label: str | Sequence[str] | None
-) -> ReportedTable:
-    """Read the table that ``file#which`` means.
+def parse_reported(reference: str, text: str) -> ReportedTable:
+    """Read the table that ``file#which`` means, its rows named by the first column.
+
+    Args:
+        reference: File, and behind ``#`` which of its tables.
+        text: What the file holds.
+
+    Raises:
+        SelectError: There is no such table, or it cannot be read.
+    """
+    name, _, fragment = reference.partition("#")
+    path = PurePosixPath(name)
+    table = find_table(path, text, fragment)
+    if not table.header or not table.rows:
+        raise SelectError(f"the table in {path} has no rows", hint="look at the file")
+    return named_by(ReportedTable(path, table.header, (0,), table.rows, (), table.line), None)
+
+
+def reported_text(root: Path, manifest: Manifest, reference: str) -> str:
+    """Return the text of the file that ``file#which`` means.
 
     Args:
         root: The artifact.
         manifest: Its manifest, which says where code and data are.
         reference: File, and behind ``#`` which of its tables.
-        row_label: Column or columns that name the rows; the first when None.
 
     Raises:
-        SelectError: There is no such file or table, or it cannot be read.
+        SelectError: There is no such file, it does not travel with the artifact, or it is no text.
     """
-    name, _, fragment = reference.partition("#")
-    path = PurePosixPath(name)
-    text = _text(root, manifest, path)
-    table = find_table(path, text, fragment)
-    if not table.header or not table.rows:
-        raise SelectError(f"the table in {path} has no rows", hint="look at the file")
-    return _named(path, table, row_label)
-
-
-def _text(root: Path, manifest: Manifest, path: PurePosixPath) -> str:
+    path = PurePosixPath(reference.partition("#")[0])
     try:
         file = safe_join(root, str(path))
         if not file.is_file():
@@ -152,10 +158,16 @@ def _is_kept(root: Path, manifest: Manifest, path: PurePosixPath) -> bool:
     return any(path in inventory.element_files(root, manifest, element) for element in elements)
 
 
-def _named(
-    path: PurePosixPath, table: Table, row_label: str | Sequence[str] | None
-) -> ReportedTable:
-    read = ReportedTable(path, table.header, (0,), table.rows, (), table.line)
+def named_by(read: ReportedTable, row_label: str | Sequence[str] | None) -> ReportedTable:
+    """Return a table whose rows are named by other columns; as it is when None.
+
+    Args:
+        read: The table.
+        row_label: Column or columns that name the rows.
+
+    Raises:
+        SelectError: A column does not exist, or several have its name.
+    """
     if row_label is not None:
         columns = [row_label] if isinstance(row_label, str) else list(row_label)
         read = dataclasses.replace(read, labels=tuple(read.column(name) for name in columns))

@@ -14,8 +14,19 @@ from pathlib import Path as DiskPath
 
 from rra._base import canonical
 from rra._base.yaml import YamlDocument
+from rra.artifact.semantics.derived import check_operands_in_tables
 from rra.artifact.table_cells import Maker, Spot
 from rra.artifact.table_lines import (
+    CELLS,
+    COMPARED,
+    DIFFER,
+    KEPT,
+    LABELS,
+    LENGTH,
+    NEW,
+    PLACES,
+    SIZE,
+    TABLE,
     Faults,
     Line,
     Path,
@@ -25,7 +36,12 @@ from rra.artifact.table_lines import (
     near,
     spread_columns,
 )
-from rra.artifact.table_source import ReportedTable, read_reported
+from rra.artifact.table_source import (
+    ReportedTable,
+    named_by,
+    parse_reported,
+    reported_text,
+)
 from rra.errors import Problem, SelectError
 from rra.model import Experiment, Manifest, Outcome, ResultsTable, TableLine, TablePart
 
@@ -77,6 +93,10 @@ def expand_tables(root: DiskPath, document: YamlDocument, manifest: Manifest) ->
         problems += expander.faults.problems
         notes += [f"{name}: {note}" for note in expander.faults.notes]
     expanded = manifest.model_copy(update={"experiments": experiments})
+    if not problems:
+        outcomes = expanded.outcomes()
+        cells = {name: outcomes[name].to_json() for name in levels}
+        problems += check_operands_in_tables(document, cells)
     return Expansion(expanded, levels, tuple(dict.fromkeys(problems)), tuple(notes))
 
 
@@ -93,17 +113,16 @@ class _Expander:
         self._here = here
 
     def expand(self, root: DiskPath, manifest: Manifest) -> dict[str, Outcome]:
-        try:
-            read = read_reported(root, manifest, self._table.reported, self._table.row_label)
-        except SelectError as error:
-            self.faults.at((*self._here, "reported"), error.message, error.hint)
+        read = self._read(root, manifest)
+        if read is None:
             return {}
         spreads = spread_columns(read, list(self._parts()), self.faults)
         rows = choose_rows(read, self._table, self._here, self.faults)
         columns = choose_columns(read, self._table, self._here, spreads, self.faults)
         if len(rows) * len(columns) > MAX_CELLS:
             message = f"{read.path} has {len(rows) * len(columns)} cells, more than {MAX_CELLS}"
-            self.faults.at((*self._here, "reported"), message, "declare fewer rows or columns")
+            hint = "declare fewer rows or columns"
+            self.faults.at((*self._here, "reported"), SIZE, message, hint)
             return {}
         spots = list(self._spots(read, rows, columns))
         if self.faults.problems:
@@ -113,8 +132,22 @@ class _Expander:
         self._check_places(spots, outcomes)
         if not outcomes and not self.faults.problems:
             message = f"no cell of {read.place} is compared"
-            self.faults.at(self._here, message, "declare rows and columns that hold values")
+            hint = "declare rows and columns that hold values"
+            self.faults.at(self._here, COMPARED, message, hint)
         return outcomes
+
+    def _read(self, root: DiskPath, manifest: Manifest) -> ReportedTable | None:
+        """Read the reported table; None when a fault was noted."""
+        table, key, clause = self._table, "reported", KEPT
+        try:
+            text = reported_text(root, manifest, table.reported)
+            clause = TABLE
+            read = parse_reported(table.reported, text)
+            key, clause = "row_label", LABELS
+            return named_by(read, table.row_label)
+        except SelectError as error:
+            self.faults.at((*self._here, key), clause, error.message, error.hint)
+            return None
 
     def _parts(self) -> Iterator[tuple[TablePart, Path]]:
         yield self._table, self._here
@@ -141,12 +174,12 @@ class _Expander:
                 if len(identifier) > MAX_ID:
                     message = f"{identifier} is longer than {MAX_ID} characters"
                     hint = "give shorter ids: `rows: {id: name}`, `columns: {id: name}`"
-                    self.faults.in_file(read, cell.line, cell.column, message, hint)
+                    self.faults.in_file(read, cell.place, LENGTH, message, hint)
                     continue
                 if identifier in seen:
                     message = f"{seen[identifier]} and this cell both give the id {identifier}"
                     hint = "give rows or columns ids of their own: `rows: {id: name}`"
-                    self.faults.in_file(read, cell.line, cell.column, message, hint)
+                    self.faults.in_file(read, cell.place, DIFFER, message, hint)
                     continue
                 seen[identifier] = place
                 self._check_taken(identifier, place)
@@ -156,7 +189,8 @@ class _Expander:
         if identifier in self._experiment.outcomes:
             path = (*self._here[:-1], "outcomes", identifier)
             message = f"the outcome {identifier} is declared here and by the cell at {place}"
-            self.faults.at(path, message, "rename it, or give row and column another id")
+            hint = "rename it, or give row and column another id"
+            self.faults.at(path, NEW, message, hint)
 
     def _levels(
         self, identifier: str, row: Line, column: Line
@@ -197,7 +231,7 @@ class _Expander:
         for identifier in empty:
             if identifier in self._table.cells:
                 message = f"the reported table has no value for {identifier}"
-                self.faults.at((*self._here, "cells", identifier), message, "take it out")
+                self.faults.at((*self._here, "cells", identifier), CELLS, message, "take it out")
 
     # ----------------------------------------------------------------------------- checks
 
@@ -206,7 +240,8 @@ class _Expander:
         for identifier in self._table.cells:
             if identifier not in known:
                 message = f"the table has no cell {identifier!r}"
-                self.faults.at((*self._here, "cells", identifier), message, near(identifier, known))
+                here = (*self._here, "cells", identifier)
+                self.faults.at(here, CELLS, message, near(identifier, known))
 
     def _check_places(self, spots: Sequence[Spot], outcomes: Mapping[str, Outcome]) -> None:
         """Two cells that are read from one place are a slip: the locator lacks a name."""
@@ -218,5 +253,5 @@ class _Expander:
             if key in seen:
                 message = f"{seen[key]} and {spot.id} are read from the same place"
                 hint = "put {row} and {column} into the selector, or give a line its own `output`"
-                self.faults.at(spot.declared, message, hint)
+                self.faults.at(spot.declared, PLACES, message, hint)
             seen.setdefault(key, spot.id)

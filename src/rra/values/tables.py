@@ -61,6 +61,11 @@ class Cell:
     line: int
     column: int
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Line and column."""
+        return self.line, self.column
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Table:

@@ -61,7 +61,7 @@ def test_the_place_in_the_paper_begins_with_that_of_the_table(tmp_path: Path) ->
 
 def test_a_csv_file_is_read_like_the_reported_table(tmp_path: Path) -> None:
     outcome = load(tmp_path, table(file="results.csv")).outcome("linear-svm-f1")[1]
-    assert outcome.selector.csv == {"where": {"Model": "Linear SVM"}, "column": "F1"}
+    assert outcome.selector.locators()["csv"] == {"where": {"Model": "Linear SVM"}, "column": "F1"}
 
 
 def test_names_in_the_output_go_into_the_selector_as_it_needs_them(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_names_in_the_output_go_into_the_selector_as_it_needs_them(tmp_path: Pat
         r"a/b\(1\): (?P<value>[0-9]{2})"
     )
     where = {"where": {"model": "{row}", "split": "test"}, "column": "{column}"}
-    assert selector("csv", csv=where).csv == {
+    assert selector("csv", csv=where).locators()["csv"] == {
         "where": {"model": "a/b(1)", "split": "test"},
         "column": "F1",
     }
-    assert selector("npz", npz={"key": "{row}-{column}", "index": 0}).npz == {
+    assert selector("npz", npz={"key": "{row}-{column}", "index": 0}).locators()["npz"] == {
         "key": "a/b(1)-F1",
         "index": 0,
     }
@@ -191,7 +191,7 @@ def test_rows_named_by_several_columns(tmp_path: Path) -> None:
     text = "set,model,F1\niris,LDA,1\n,QDA,2\nwine,LDA,3\n"
     artifact = load(tmp_path, table(text, row_label=["set", "model"], file="out.csv"))
     assert [o.reported for o in artifact.manifest.outcomes().values()] == ["1", "2", "3"]
-    found = artifact.outcome("iris-qda-f1")[1].selector.csv
+    found = artifact.outcome("iris-qda-f1")[1].selector.locators()["csv"]
     assert found == {"where": {"set": "iris", "model": "QDA"}, "column": "F1"}
     rows = {"x": {"reported": {"set": "wine", "model": "LDA"}, "output": "w"}}
     picked = load(tmp_path, table(text, rows=rows, columns=["F1"])).outcome("x-f1")[1]
@@ -259,7 +259,7 @@ def test_a_table_of_the_papers_own_source(tmp_path: Path) -> None:
         ),
         (
             {"row_label": "Modell"},
-            "/experiments/t2/table/reported",
+            "/experiments/t2/table/row_label",
             "guide/reported/t.csv:1 has no column 'Modell'",
             "columns: Model, Accuracy (%), F1",
         ),
@@ -296,7 +296,7 @@ def test_a_table_of_the_papers_own_source(tmp_path: Path) -> None:
         (
             {"selector": {"launcher": "main", "json": "/{row}/{column}"}},
             "/experiments/t2/table/selector/launcher",
-            "launcher stand beside the selector of a table, not in it",
+            "launcher stands beside the selector of a table, not in it",
             "move it one level up",
         ),
         (

@@ -130,7 +130,7 @@ def test_a_computed_order_is_supported_although_it_stands_in_files(tmp_path: Pat
 
 
 def test_a_list_that_stands_nowhere_is_not_copied(tmp_path: Path) -> None:
-    declared = experiments("list", "3,9,4,7,2", "order")
+    declared = experiments("list", ["3", "9", "4", "7", "2"], "order")
     value = audit(tmp_path, {"main.py": COMPUTES}, declared)
     assert codes(value) == ["no-copy-found"]
 

@@ -123,7 +123,7 @@ def test_a_table_that_only_files_hold_is_read_from_the_file(tmp_path: Path) -> N
     manifest = draft(tmp_path, {"README.md": readme(table), "main.py": script})
     outcome = manifest.outcomes()["results/ii"]
     assert manifest.launchers["main"].collect == {"lines.csv": "lines.csv"}
-    assert outcome.selector.csv == {"where": {"set": "II"}, "column": "slope"}
+    assert outcome.selector.locators()["csv"] == {"where": {"set": "II"}, "column": "slope"}
 
 
 def test_a_committed_copy_shows_where_a_value_stands(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from rra.errors import SelectError, UnsafePathError
 from rra.model import Outcome, Selector
@@ -87,7 +88,6 @@ def test_json_types(tmp_path: Path) -> None:
         ("/model", "metrics.json:2: /model: 'LDA' is not a number", ""),
         ("/ok", "'true' is not a number", ""),
         ("/labels", "is a list of 2, not a number", "name one element"),
-        ("accuracy", "'accuracy' is not a JSON pointer", "/accuracy"),
     ],
 )
 def test_json_says_what_there_is_instead(
@@ -180,7 +180,6 @@ def test_csv_column_as_a_list(tmp_path: Path) -> None:
         (TABLE, {"column": "acuracy"}, "no column 'acuracy'", "did you mean accuracy?"),
         (TABLE, {"column": "accuracy", "where": {"model": "KNN"}}, "no row with", "model=LDA"),
         (TABLE, {"column": "accuracy", "where": {"model": "LDA"}}, "2 places match", "pick"),
-        (TABLE, {"where": {"model": "LDA"}}, "is not understood", "column: accuracy"),
         ("a,a\n1,2\n", {"column": "a"}, "the column 'a' more than once", ""),
         ("a,b\n1\n", {"column": "b"}, "r.csv:2: the row has 1 of 2 cells", "whole file"),
         ("a,b\n", {"column": "b"}, "r.csv has no rows", ""),
@@ -280,7 +279,6 @@ def test_npy_element(tmp_path: Path) -> None:
         ({"key": "accuracy"}, "shape (2, 2) and the selector names no `index`", "[0, 0]"),
         ({"key": "accuracy", "index": 0}, "there is no element 0", "start at 0"),
         ({"key": "accuracy", "index": [2, 0]}, "there is no element [2, 0]", "start at 0"),
-        ({"key": "accuracy", "index": "0"}, "is not a whole number", ""),
         ({"name": "accuracy"}, "is not understood", "key: accuracy"),
         ({"key": "z", "index": 0}, "holds complex128", ""),
     ],
@@ -332,9 +330,11 @@ def test_a_file_outside_is_unsafe(tmp_path: Path) -> None:
     outputs.mkdir()
     write(tmp_path, "secret.json", '{"a": 1}')
     (outputs / "link.json").symlink_to(tmp_path / "secret.json")
-    for name in ("../secret.json", "link.json", str(tmp_path / "secret.json")):
-        with pytest.raises(UnsafePathError):
-            select(outputs, selector(name, json="/a"))
+    with pytest.raises(UnsafePathError):
+        select(outputs, selector("link.json", json="/a"))
+    for name in ("../secret.json", str(tmp_path / "secret.json")):
+        with pytest.raises(ValidationError, match="inside the artifact"):
+            selector(name, json="/a")
 
 
 def test_streams_are_outputs_that_lie_elsewhere(tmp_path: Path) -> None:
@@ -350,11 +350,9 @@ def test_streams_are_outputs_that_lie_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"tensorboard": "acc"}, "the locator 'tensorboard' is not read"),
-        ({"mlflow": "acc"}, "the locator 'mlflow' is not read"),
-        ({"cell": 3}, "the locator 'cell' is not read"),
-        ({}, "has no locator"),
-        ({"json": "/a", "regex": "(?P<value>a)"}, "has 2 locators (json, regex)"),
+        ({"tensorboard": {"tag": "acc"}}, "the locator 'tensorboard' is not read"),
+        ({"mlflow": {"metric": "acc"}}, "the locator 'mlflow' is not read"),
+        ({"cell": {"index": 3}}, "the locator 'cell' is not read"),
     ],
 )
 def test_locators_that_are_not_read_say_which_are(

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
-from rra.artifact.semantics.ids import section
+from rra.artifact.semantics.ids import section, value_at
 from rra.errors import Problem, SelectError
 from rra.values.units import convert, unit_kind
 
@@ -41,14 +41,33 @@ def check_derived(document: YamlDocument) -> Iterator[Problem]:
     yield from _circles(document, outcomes)
 
 
-def full_name(operand: str, experiment: str) -> str:
-    """Return an operand as ``<experiment>/<outcome>``."""
-    return operand if "/" in operand else f"{experiment}/{operand}"
+def check_operands_in_tables(document: YamlDocument, cells: Outcomes) -> Iterator[Problem]:
+    """Yield what operands break that are cells of results tables, now that those are known.
+
+    Args:
+        document: The manifest.
+        cells: Outcomes of all tables, by ``<experiment>/<outcome>``, as plain data.
+    """
+    for experiment in section(document.data, "experiments"):
+        for key, outcome in section(document.data, "experiments", experiment, "outcomes").items():
+            if "derived" not in outcome:
+                continue
+            name = f"{experiment}/{key}"
+            for index, operand in enumerate(_operands(name, outcome)):
+                place = _place(name, "of", index)
+                owner, _, other = operand.partition("/")
+                if other in section(document.data, "experiments", owner, "outcomes"):
+                    continue
+                if operand in cells:
+                    yield from _operand(document, place, cells[operand], outcome)
+                else:
+                    message = f"no outcome is called {operand}, and no cell of the table either"
+                    yield document.problem(place, message, clause=EXIST, hint="correct `of`")
 
 
 def _operands(name: str, outcome: Mapping[str, Any]) -> list[str]:
     experiment = name.partition("/")[0]
-    return [full_name(operand, experiment) for operand in outcome["derived"]["of"]]
+    return [one if "/" in one else f"{experiment}/{one}" for one in outcome["derived"]["of"]]
 
 
 def _place(name: str, *keys: Key) -> tuple[Key, ...]:
@@ -90,18 +109,10 @@ def _operand(
     outcome: Mapping[str, Any],
 ) -> Iterator[Problem]:
     if operand["type"] != "number":
-        message = f"{document_value(document, place)} is a {operand['type']}, not a number"
+        message = f"{value_at(document.data, place)} is a {operand['type']}, not a number"
         yield document.problem(place, message, clause=NUMBERS, hint="name outcomes of numbers")
     elif outcome["derived"]["op"] in _OWN_UNIT:
         yield from _converts(document, place, operand.get("unit"), outcome.get("unit"))
-
-
-def document_value(document: YamlDocument, place: tuple[Key, ...]) -> Any:
-    """Return the value at a place of a document."""
-    value = document.data
-    for key in place:
-        value = value[key]
-    return value
 
 
 def _converts(

@@ -89,14 +89,7 @@ def item_size(outcome: Outcome) -> Decimal | None:
 
 
 def _tolerance(outcome: Outcome) -> Decimal | None:
-    if outcome.tolerance is None:
-        return None
-    tolerance = parse_value(outcome.tolerance)
-    if not tolerance.is_finite() or tolerance < 0:
-        raise SelectError(
-            f"tolerance {outcome.tolerance!r} is not a size", hint="write it in the outcome's unit"
-        )
-    return tolerance
+    return None if outcome.tolerance is None else parse_value(outcome.tolerance)
 
 
 def items_apart(outcome: Outcome, value: Decimal) -> str:
