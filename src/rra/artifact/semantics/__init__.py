@@ -12,9 +12,12 @@ from rra._base.yaml import YamlDocument
 from rra.artifact.semantics import (
     audit,
     bundle_config,
+    data_items,
+    environments,
     experiments,
     launchers,
     lock,
+    manifests,
     plan,
     record,
     references,
@@ -29,6 +32,9 @@ Check = Callable[[YamlDocument], Iterator[Problem]]
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "manifest": (
+        manifests.check,
+        environments.check,
+        data_items.check,
         launchers.check,
         experiments.check,
     ),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
 from rra.errors import Problem
+
+_SEARCHED = 200
+_LISTED = 12
 
 
 def need(
@@ -23,12 +27,34 @@ def need(
         clause: The clause that is broken.
     """
     name = value_at(document.data, path)
-    if name is None or name in known:
-        return
-    near = difflib.get_close_matches(str(name), list(known), n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}"
-    message = f"no {what} is called {name!r}"
-    yield document.problem(path, message, clause=clause, hint=hint)
+    if name is not None and name not in known:
+        yield undefined(document, known, path, what, clause, name=str(name))
+
+
+def undefined(
+    document: YamlDocument,
+    known: Collection[str],
+    path: Sequence[Key],
+    what: str,
+    clause: str,
+    *,
+    name: str,
+) -> Problem:
+    """Return the problem of an id that is used and not defined.
+
+    Args:
+        document: The document.
+        known: Ids that are defined.
+        path: Where the id is used.
+        what: What the ids name, in one word.
+        clause: The clause that is broken.
+        name: The id.
+    """
+    names = list(itertools.islice(known, _SEARCHED))
+    near = difflib.get_close_matches(name, names, n=1)
+    listed = ", ".join(names[:_LISTED]) + (", …" if len(known) > _LISTED else "")
+    hint = f"did you mean {near[0]}?" if near else f"known: {listed or 'none'}"
+    return document.problem(path, f"no {what} is called {name!r}", clause=clause, hint=hint)
 
 
 def value_at(data: Any, path: Sequence[Key]) -> Any:

@@ -12,6 +12,9 @@ from rra.model import Manifest
 
 Named = tuple[str, tuple[Key, ...], str]
 
+_EITHER = {"data", "interpreter", "rootfs"}
+"""What may be a file or a folder."""
+
 
 class MissingFile(Rule):
     """The manifest names a file that is not there.
@@ -19,8 +22,9 @@ class MissingFile(Rule):
     ## What it does
 
     Looks for each file and folder that `rra.yaml` names: the code, the guide, the entries of
-    launchers, locks, wheels, and data that is bundled. A path that leads outside the artifact,
-    also through a symbolic link, counts as missing.
+    launchers, locks, wheels, packed interpreters and root file systems, and data that is
+    bundled. A path that leads outside the artifact, also through a symbolic link, counts as
+    missing.
 
     ## Why is this bad?
 
@@ -69,7 +73,7 @@ class MissingFile(Rule):
             elif kind == "outside":
                 message = f"{what} {relative} leads outside the artifact"
                 hint = "copy the file into the artifact and name it by its place there"
-            elif kind != wanted and what != "data":
+            elif kind != wanted and what not in _EITHER:
                 message = f"{what} {relative} is a {kind}, not a {wanted}"
                 hint = f"name a {wanted}"
             else:
@@ -86,11 +90,10 @@ def _named(manifest: Manifest) -> Iterator[Named]:
     if manifest.guide:
         yield manifest.guide, ("guide",), "guide"
     for key, environment in manifest.environments.items():
-        here = ("environments", key)
-        if environment.lock:
-            yield environment.lock, (*here, "lock"), "lock"
-        if environment.wheels:
-            yield environment.wheels, (*here, "wheels"), "wheels"
+        for kind in ("lock", "wheels", "interpreter", "rootfs"):
+            named = getattr(environment, kind)
+            if named:
+                yield named, ("environments", key, kind), kind
     for key, launcher in manifest.launchers.items():
         yield launcher.entry, ("launchers", key, "entry"), "launcher"
     for key, item in manifest.data.items():

@@ -50,7 +50,7 @@ class LfsPointer(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "code/content"
+    clause = "manifest/code-content"
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield each pointer, with the size of the content that is missing."""

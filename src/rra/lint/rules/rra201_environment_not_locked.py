@@ -16,9 +16,8 @@ class EnvironmentNotLocked(Rule):
 
     ## What it does
 
-    Asks that each environment names its lock, and that beside a `pylock.toml` there is a
-    `requirements.txt` in which every line has a version and hashes, and a `README.md` that
-    says in plain words how to build it.
+    Asks that beside a `pylock.toml` there is a `requirements.txt` in which every line has a
+    version and hashes, and a `README.md` that says in plain words how to build it.
 
     ## Why is this bad?
 
@@ -52,18 +51,12 @@ class EnvironmentNotLocked(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "environment/lock"
+    clause = "environment/requirements-beside-the-lock"
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield what is missing of each environment."""
-        for name, environment in context.artifact.manifest.environments.items():
-            if environment.lock is None:
-                if environment.kind in {"pylock", "conda", "renv"}:
-                    message = f"environment {name} has no lock"
-                    yield self.in_document(
-                        context.document, ("environments", name), message, hint="run: rra lock"
-                    )
-            elif environment.kind == "pylock":
+        for environment in context.artifact.manifest.environments.values():
+            if environment.kind == "pylock" and environment.lock is not None:
                 yield from self._beside(context, PurePosixPath(environment.lock).parent)
 
     def _beside(self, context: Context, folder: PurePosixPath) -> Iterator[Finding]:

@@ -8,8 +8,6 @@ from rra.lint.context import Context, TextFile
 from rra.lint.finding import Finding, Profile, Severity
 from rra.lint.rule import Rule
 
-_KINDS = {".sh", ".py", ".ipynb"}
-
 
 class LauncherNotRunnable(Rule):
     """A launcher cannot be started as it is.
@@ -17,9 +15,8 @@ class LauncherNotRunnable(Rule):
     ## What it does
 
     Looks at the entry of each launcher: a shell script needs `#!` in its first line, line ends
-    as Unix writes them and no byte order mark; a notebook has to be one; other kinds of file
-    are not launchers. Launchers that need each other in a circle never start. A shell script
-    without the executable bit is noted only: launchers are started with `bash`.
+    as Unix writes them and no byte order mark; a notebook has to be one. A shell script without
+    the executable bit is noted only: launchers are started with `bash`.
 
     ## Why is this bad?
 
@@ -53,20 +50,14 @@ class LauncherNotRunnable(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "launcher/entry"
+    clause = "launcher/entry-can-be-started"
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield what stands in the way of each launcher."""
-        for name, launcher in context.artifact.manifest.launchers.items():
+        for launcher in context.artifact.manifest.launchers.values():
             entry = PurePosixPath(launcher.entry)
-            if entry.suffix not in _KINDS:
-                message = f"a launcher is a .sh, .py or .ipynb file, not {entry.name}"
-                place = ("launchers", name, "entry")
-                hint = "write a shell script that starts it"
-                yield self.in_document(context.document, place, message, hint=hint)
-            elif context.kind(entry) == "file":
+            if context.kind(entry) == "file":
                 yield from self._entry(context, entry)
-        yield from self._circles(context)
 
     def _entry(self, context: Context, entry: PurePosixPath) -> Iterator[Finding]:
         file = context.text(entry)
@@ -109,30 +100,3 @@ class LauncherNotRunnable(Rule):
             return
         if not (isinstance(content, dict) and "nbformat" in content):
             yield self.at(file.path, "is JSON, but not a notebook", hint="save it again")
-
-    def _circles(self, context: Context) -> Iterator[Finding]:
-        needs = {n: item.needs for n, item in context.artifact.manifest.launchers.items()}
-        reported: set[frozenset[str]] = set()
-        for name in needs:
-            circle = _circle(name, needs)
-            if circle and frozenset(circle) not in reported:
-                reported.add(frozenset(circle))
-                chain = " → ".join([*circle, circle[0]])
-                message = f"launchers need each other in a circle: {chain}"
-                place = ("launchers", name, "needs")
-                yield self.in_document(context.document, place, message, hint="break it somewhere")
-
-
-def _circle(start: str, needs: dict[str, list[str]]) -> list[str]:
-    """Return a way through the needs from a launcher back to itself, if there is one."""
-    ways = [[start]]
-    seen: set[str] = set()
-    while ways:
-        way = ways.pop(0)
-        for other in needs.get(way[-1], []):
-            if other == start:
-                return way
-            if other not in seen:
-                seen.add(other)
-                ways.append([*way, other])
-    return []
