@@ -30,6 +30,7 @@ JSON_DOCUMENTS = (
     "audit",
     "review",
 )
+DOCUMENTS = (*YAML_DOCUMENTS, *JSON_DOCUMENTS)
 
 FILES: Mapping[str, str] = {
     "rra.yaml": "manifest",
@@ -113,6 +114,14 @@ def read_bytes(path: Path, name: str) -> bytes:
         OSError: The file cannot be read.
     """
     return read_limited(path, jsontext.MAX_BYTES if name in JSON_DOCUMENTS else yaml.MAX_BYTES)
+
+
+def unreadable(checked: Checked) -> FormatError:
+    """Return the error that the reader of a document that is none would raise."""
+    (first, *_) = checked.problems
+    error = FormatError(str(first), problems=checked.problems, hint=first.hint)
+    error.stage = checked.stage
+    return error
 
 
 def document_of(path: Path) -> str:

@@ -6,7 +6,7 @@ numbers come out.
 
 from __future__ import annotations
 
-from rra.lint.engine import lint_artifact
+from rra.lint.engine import lint_artifact, lint_document
 from rra.lint.finding import Finding, Fix, LintResult, Profile, Severity, Suppressed
 from rra.lint.formats import FORMATS, format_result
 from rra.lint.pages import explain
@@ -24,4 +24,5 @@ __all__ = [
     "explain",
     "format_result",
     "lint_artifact",
+    "lint_document",
 ]

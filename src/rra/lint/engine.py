@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from rra.artifact import load_artifact
+from rra.artifact.checking import DOCUMENTS, check_bytes, document_of, read_bytes, unreadable
 from rra.artifact.layout import MANIFEST
 from rra.errors import FormatError, InternalError, RraError, UsageError
 from rra.lint.context import Context
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 INTERNAL = "RRA000"
 """Code of findings about the linter itself: a rule that raised, a file it could not read."""
+
+_OF_DOCUMENTS = ("RRA001", "RRA002")
+"""Rules that pass on what checking a document found; they need nothing else of an artifact."""
 
 
 def lint_artifact(
@@ -72,6 +76,51 @@ def lint_artifact(
         skipped,
         len(context.files) if context.loaded else 1,
         context.stage,
+    )
+
+
+def lint_document(
+    path: Path,
+    document: str | None = None,
+    *,
+    profile: Profile | str = Profile.BASIC,
+    select: Collection[str] | None = None,
+    ignore: Collection[str] | None = None,
+) -> LintResult:
+    """Check one document by itself; what needs the rest of the artifact is not looked at.
+
+    Args:
+        path: The file.
+        document: What document it is, such as ``manifest``; by its name by default.
+        profile: How much is asked of it.
+        select: Codes or families to apply, whatever their profile.
+        ignore: Codes or families to leave out.
+
+    Raises:
+        FormatError: The bytes are no document, so nothing more can be said about it.
+        UsageError: The document is not known; unknown profile or code.
+    """
+    wanted = _profile(profile)
+    chosen = _choose(wanted, select, ignore or ())
+    name = document or document_of(path)
+    if name not in DOCUMENTS:
+        hint = f"choose one of {', '.join(DOCUMENTS)}"
+        raise UsageError(f"no document is called {name}", hint=hint)
+    checked = check_bytes(read_bytes(path, name), name, source=str(path))
+    if checked.document is None:
+        raise unreadable(checked)
+    context = Context(path.parent, None, checked.problems, stage=checked.stage)
+    ran = [code for code in chosen if code in _OF_DOCUMENTS]
+    findings = [finding for code in ran for finding in _guarded(chosen[code], context)]
+    why = "one document by itself"
+    return LintResult(
+        tuple(sorted(findings, key=lambda finding: finding.order)),
+        (),
+        wanted,
+        tuple(ran),
+        {code: why for code in chosen if code not in ran},
+        1,
+        "" if checked.ok else checked.stage,
     )
 
 

@@ -34,7 +34,9 @@ def to_text(result: LintResult) -> str:
     """Return one line per finding with its hint below, then a summary."""
     lines: list[str] = []
     for finding in result.findings:
-        lines.append(f"{finding.place}: {finding.severity} {finding.rule} {finding.message}")
+        clause = f" [{finding.clause}]" if finding.clause else ""
+        what = f"{finding.severity} {finding.rule} {finding.message}{clause}"
+        lines.append(f"{finding.place}: {what}")
         if finding.hint:
             lines.append(f"    {finding.hint}")
     lines += [

@@ -93,7 +93,9 @@ def _said(answer: Answer) -> str:
     return "; ".join([f"{answer.verdict} ({answer.stage})", *marks, *warnings])
 
 
-@command.command("versions", cls=VerbCommand, examples=("rra spec versions",))
+@command.command(
+    "versions", cls=VerbCommand, examples=("rra spec versions", "rra spec versions --json")
+)
 @json_option
 def versions(as_json: bool) -> None:
     """Say which versions of the format are read and written, and which schemas there are."""
@@ -120,7 +122,11 @@ def _render_versions(result: SpecVersions) -> str:
     )
 
 
-@command.command("schema", cls=VerbCommand, examples=("rra spec schema manifest > m.json",))
+@command.command(
+    "schema",
+    cls=VerbCommand,
+    examples=("rra spec schema manifest", "rra spec schema settings > settings.schema.json"),
+)
 @click.argument("name", metavar="NAME")
 @json_option
 def schema(name: str, as_json: bool) -> None:

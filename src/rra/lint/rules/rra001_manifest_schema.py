@@ -23,9 +23,9 @@ class ManifestSchema(Rule):
 
     ## How to fix
 
-    Correct the places named. The clause in brackets names the part of the schema that is
-    broken; a number where text is wanted has to be quoted, since YAML drops the zero of
-    `98.90`.
+    Correct the places named. The clause in brackets names the requirement of the
+    specification that is broken; a number where text is wanted has to be quoted, since YAML
+    drops the zero of `98.90`.
 
     ## Example
 

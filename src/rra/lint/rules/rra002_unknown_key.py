@@ -13,7 +13,9 @@ class UnknownKey(Rule):
     ## What it does
 
     Names each key of a document that the schema does not define, with the nearest key that it
-    does define. Keys that start with `x-` are free for everybody's own use.
+    does define, each key that is deprecated, with what replaces it, and a document that follows
+    a later version than is known here. Keys that start with `x-` are free for everybody's own
+    use.
 
     ## Why is this bad?
 
@@ -46,7 +48,7 @@ class UnknownKey(Rule):
     severity = Severity.WARNING
     profile = Profile.BASIC
     since = "0.1"
-    clause = "manifest/unknown-key"
+    clause = "documents/unknown-key"
     needs_artifact = False
 
     def check(self, context: Context) -> Iterable[Finding]:
