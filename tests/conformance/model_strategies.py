@@ -12,8 +12,10 @@ from types import NoneType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from hypothesis import strategies as st
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, RootModel, ValidationError
 from pydantic.fields import FieldInfo
+
+from rra.model.base import validate_document
 
 Key = str | int
 Path = tuple[Key, ...]
@@ -93,6 +95,15 @@ def _number(metadata: Metadata, *, whole: bool) -> Strategy:
     )
 
 
+def _is_accepted(model: type[BaseModel], data: Any) -> bool:
+    """Whether a part of a document obeys its rules; parts that do not come from changes."""
+    try:
+        validate_document(model, data)
+    except ValidationError:
+        return False
+    return True
+
+
 def _plain(kind: Any, metadata: Metadata) -> Strategy:
     if kind is bool:
         return st.booleans()
@@ -103,7 +114,9 @@ def _plain(kind: Any, metadata: Metadata) -> Strategy:
     if kind is Any:
         return anything()
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return documents(kind)
+        made = documents(kind)
+        ruled = set(kind.__pydantic_decorators__.model_validators) - {"_as_the_schemas"}
+        return made.filter(functools.partial(_is_accepted, kind)) if ruled else made
     raise TypeError(f"no strategy for {kind!r}")
 
 
