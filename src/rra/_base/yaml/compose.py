@@ -6,6 +6,7 @@ what a document stands for stays in proportion to its text.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ruamel.yaml import events
@@ -34,6 +35,7 @@ MAX_COPIED = 10_000
 MAX_VALUES = 500_000
 """Keys and values in a document."""
 
+_COLON = re.compile(r"(?:[ \t\r\n]|(?<=[ \t\r\n])#[^\r\n]*)*:")
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {"map": "map", "list": "seq"}
 _QUOTE_IT = "put it between quotes"
@@ -214,8 +216,16 @@ class _Composer:
             self._check_key(node, event)
             parent.keys.append(node)
         else:
+            key = parent.keys[-1]
+            if node.empty:  # upstream may put it where the next thing begins
+                node.start = node.end = self._behind_colon(key.end)
             parent.values.append(node)
-            parent.value[parent.keys[-1].value] = node.value
+            parent.value[key.value] = node.value
+
+    def _behind_colon(self, offset: int) -> int:
+        """Return the offset behind the colon of a key; that of its end when it has none."""
+        found = _COLON.match(self._text, offset)
+        return found.end() if found is not None else offset
 
     def _check_key(self, node: Node, event: Any) -> None:
         key = node.value
