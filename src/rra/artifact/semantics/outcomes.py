@@ -7,6 +7,7 @@ outcomes that are written down and for the cells of a results table alike.
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -154,12 +155,20 @@ def _same_text(outcome: Plain) -> Iterator[Fault]:
     deviation = outcome.get("deviation")
     if deviation is None:
         return
-    reported = outcome["reported"]
-    written = reported if isinstance(reported, str) else ", ".join(reported)
-    if " ".join(written.casefold().split()) == " ".join(deviation["observed"].casefold().split()):
+    if _folded(outcome, outcome["reported"]) == _folded(outcome, deviation["observed"]):
         message = f"the observed {deviation['observed']!r} is what is reported"
         hint = "that is no deviation; take it out"
         yield Fault(("deviation", "observed"), DIFFERS, message, hint)
+
+
+def _folded(outcome: Plain, value: str | list[str]) -> list[str]:
+    """Return categories and the items of lists as they are compared."""
+    if outcome["type"] == "list":
+        items = value.split(",") if isinstance(value, str) else value
+    else:
+        items = [str(value)]
+    folded = [unicodedata.normalize("NFC", item).strip().casefold() for item in items]
+    return sorted(set(folded)) if outcome.get("order") == "set" else folded
 
 
 def _predictions(outcome: Plain) -> Iterator[Fault]:
