@@ -75,6 +75,7 @@ NEEDS = {
         f"install Python {', '.join(OTHERS[:-1])} or {OTHERS[-1]}, for instance with uv",
     ),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
+    "node": Need(lambda: _succeeds("node", "--version"), "apt-get install nodejs"),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
     "tmpfs": Need(_full_disk, "run the tests as root where mounting is allowed"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from rra.artifact import Artifact, read_document
 from rra.errors import UsageError
 from rra.model import ReferencesDocument
 from rra.verify import Reproduction
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -97,12 +100,19 @@ def verify(
 def _check_references(
     artifact: Artifact, known: ReferencesDocument | None, path: Path | None
 ) -> None:
-    """Refuse references for outcomes that the artifact does not have."""
+    """Refuse references for outcomes that are not there, and of numbers that are none."""
     outcomes = artifact.manifest.outcomes()
     strange = [name for name in (known.root if known else {}) if name not in outcomes]
     if strange:
         message = f"{path} has references for {', '.join(strange)}, which the artifact lacks"
         raise UsageError(message, hint=f"outcomes: {', '.join(outcomes)}")
+    for name, reference in (known.root if known else {}).items():
+        if outcomes[name].type != "number":
+            continue
+        for score in reference.scores:
+            if not isinstance(score.value, str) or not _DECIMAL.fullmatch(score.value):
+                message = f"{path}: {score.value!r} of {name} is no number in decimal notation"
+                raise UsageError(message, hint='give a value such as "98.876" or "9.8876e1"')
 
 
 def well_formed(path: Path) -> tuple[bool, list[str]]:

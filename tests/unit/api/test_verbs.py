@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rra import api
-from rra.errors import UsageError
+from rra.errors import FormatError, UsageError
 from tests.support.artifacts import make_artifact, outcome
 from tests.support.verbs import verbs
 
@@ -124,11 +124,25 @@ def test_a_verification_of_another_state_is_refused(tiny: Path, tmp_path: Path) 
     assert api.report(tiny, tmp_path / "p.html").nonce is None
 
 
+@pytest.mark.clause("references/outcome-defined")
 def test_references_for_an_unknown_outcome_are_refused(tiny: Path, tmp_path: Path) -> None:
     references = tmp_path / "references.yaml"
-    references.write_text('table/accurracy: {scores: [{value: "98.9"}]}\n')
+    score = '{value: "98.9"}'
+    references.write_text(f"table/accurracy: {{scores: [{score}, {score}, {score}]}}\n")
     with pytest.raises(UsageError, match="references for table/accurracy, which the artifact"):
         api.verify(tiny, references=references)
+
+
+@pytest.mark.clause("references/decimal")
+@pytest.mark.parametrize("value", ["98,9", "98.9 %", "LDA", "1_000", "0x1F", "", "."])
+def test_references_of_a_number_are_decimal(tiny: Path, tmp_path: Path, value: str) -> None:
+    references = tmp_path / "references.yaml"
+    good = '{value: "-9.89e1"}'
+    bad = f'{{value: "{value}"}}'
+    references.write_text(f"table/accuracy: {{scores: [{good}, {bad}, {good}]}}\n")
+    with pytest.raises((UsageError, FormatError)) as caught:
+        api.verify(tiny, references=references)
+    assert value in str(caught.value) + "".join(map(str, getattr(caught.value, "problems", ())))
 
 
 @pytest.mark.parametrize("asked", ["98.9", "table/accuracy", "accuracy", "98.89", "98.9 %"])

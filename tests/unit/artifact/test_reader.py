@@ -113,11 +113,12 @@ def test_code_in_place_is_what_no_other_element_owns(tmp_path: Path) -> None:
 
 def test_references_are_read_with_their_schema(tmp_path: Path) -> None:
     path = tmp_path / "references.yaml"
-    path.write_text('table1/lda: {scores: [{value: "98.876"}, {value: 1}]}\n')
+    path.write_text('table1/lda: {scores: [{value: "98.876"}, {value: 1}, {value: "1"}]}\n')
     with pytest.raises(FormatError) as caught:
         read_document(path, "references", ReferencesDocument)
     assert caught.value.problems[0].place == f"{path}:1:43"
-    path.write_text('table1/lda: {scores: [{value: "98.876", seed: 3}]}\n')
+    score = '{value: "98.876", seed: 3}'
+    path.write_text(f"table1/lda: {{scores: [{score}, {score}, {score}]}}\n")
     document = read_document(path, "references", ReferencesDocument)
     assert document.root["table1/lda"].scores[0].value == "98.876"
 

@@ -41,7 +41,11 @@ def test_a_changed_chain_is_found_where_it_breaks(
     head = write_events(path, EVENTS)
     path.write_bytes(b"\n".join(change(path.read_bytes().splitlines())) + b"\n")
     (problem,) = check_events(path, head, source="events.jsonl")
-    assert (problem.path, problem.line, problem.clause) == ("events.jsonl", line, "execution-record/event-chain")
+    assert (problem.path, problem.line, problem.clause) == (
+        "events.jsonl",
+        line,
+        "execution-record/event-chain",
+    )
 
 
 def test_missing_events_are_said(tmp_path: Path) -> None:

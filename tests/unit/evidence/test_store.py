@@ -23,6 +23,7 @@ def record(events: str = ZERO, **changes: Any) -> ExecutionRecord:
     empty = {"sha256": sha256_bytes(b""), "bytes": 0, "truncated": False}
     document = {
         "rra": "1.0",
+        "type": "execution-record/v1",
         "artifact": "small",
         "core": ZERO,
         "launcher": {"id": "main", "entry": "launchers/main.sh", "sha256": ZERO},
@@ -192,7 +193,9 @@ def test_a_link_in_place_of_an_output_is_found(store: EvidenceStore, tmp_path: P
     path = stored.directory / "outputs" / "a" / "value.txt"
     path.unlink()
     path.symlink_to(tmp_path / "same")
-    assert [problem.clause for problem in verify_record(stored)] == ["execution-record/files-present"]
+    assert [problem.clause for problem in verify_record(stored)] == [
+        "execution-record/files-present"
+    ]
 
 
 def test_an_edited_record_no_longer_has_its_name(store: EvidenceStore, tmp_path: Path) -> None:
