@@ -18,7 +18,7 @@ from rra._base.yaml import Key, YamlDocument, compose_yaml, json_pointer, parse_
 from rra.errors import FormatError, InternalError, Problem, UsageError
 from rra.schema import FORMAT, version_key
 
-CLAUSE = "versioning/migration-loses-nothing"
+CLAUSE = "versioning/loses-nothing"
 EACH = "*"
 """In a path of a change: every key of a map, every item of a list."""
 

@@ -50,7 +50,8 @@ def check_document(document: YamlDocument, name: str) -> list[Problem]:
     schema = load_schema(name)
     version = version_problem(document) if "rra" in schema.get("properties", {}) else None
     if version is not None and version.severity == "error":
-        return [version]
+        clause = clause_of(schema, ("properties", "rra", "pattern"), version.clause)
+        return [dataclasses.replace(version, clause=clause)]
     found = _check(document, schema, _shipped(name), f"{name}/schema")
     return found if version is None else [*found, version]
 
@@ -126,6 +127,8 @@ def _explain(error: Any, path: list[Key]) -> tuple[str, str]:
     ):
         message = f"{name} must be text, not the number {error.instance!r}"
         return message, f'quote it: {name}: "{error.instance}"'
+    if "propertyNames" in error.absolute_schema_path:
+        return _explain_key(error, name)
     explain = _EXPLAINERS.get(error.validator, _explain_other)
     return explain(error, name, _shorten(error.instance))
 
@@ -153,7 +156,17 @@ def _explain_enum(error: Any, name: str, value: str) -> tuple[str, str]:
     return message, _nearest_hint(str(error.instance), allowed)
 
 
+def _explain_key(error: Any, name: str) -> tuple[str, str]:
+    """Say what is wrong with a key; its object is what the schema is applied to."""
+    key = _shorten(error.instance)
+    if error.validator == "enum":
+        return f"key {key} of {name} does not belong there", "leave it out"
+    described = error.schema.get("description", "") if error.validator == "pattern" else ""
+    return f"key {key} of {name} does not fit: {described or _limit(error.message)}", "rename it"
+
+
 def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
+    del value
     if error.validator == "oneOf" and name == "selector":
         hint = "give one of json, csv, regex, npz, cell, tensorboard, mlflow"
         return "selector must have exactly one locator", hint
@@ -161,10 +174,6 @@ def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
     if error.validator == "anyOf" and all(wanted):
         keys = " or ".join(key for keys in wanted for key in keys)
         return f"{name} lacks {keys}", f"add one of them under {name}"
-    if error.validator is None:
-        return f"{name} does not belong here", "leave it out"
-    if "propertyNames" in error.absolute_schema_path:
-        return f"key {value} of {name}: {_limit(error.message)}", "rename the key"
     return f"{name}: {_limit(error.message)}", _SEE_PAGE
 
 
@@ -174,8 +183,6 @@ def _explain_pattern(error: Any, name: str, value: str) -> tuple[str, str]:
     described = error.schema.get("description", "")
     if error.validator is None:
         return f"{name} does not belong here", "leave it out"
-    if "propertyNames" in error.absolute_schema_path:
-        return f"key {value} of {name} does not fit: {described}", "rename the key"
     inside = "copy the file into the artifact and name it by its place there"
     if text.startswith("/") and "swh" not in error.validator_value:
         return f"{name} is the absolute path {value}", inside

@@ -56,7 +56,7 @@ def migrate(text: str, to: str, name: str = "manifest") -> str:
     return migrate_text(text, name, steps_between("1.0", to, SYNTHETIC), source="rra.yaml").text
 
 
-@pytest.mark.clause("versioning/migration-loses-nothing")
+@pytest.mark.clause("versioning/loses-nothing")
 def test_a_key_is_renamed_everywhere_and_every_other_byte_stays() -> None:
     wanted = MANIFEST.replace("'1.0'", "'1.1'").replace("hint:", "takes:")
     assert migrate(MANIFEST, "1.1") == wanted
@@ -68,6 +68,7 @@ def test_windows_line_ends_stay() -> None:
     assert migrate(text, "1.1") == wanted
 
 
+@pytest.mark.clause("versioning/one-step")
 def test_steps_follow_one_another() -> None:
     moved = migrate(MANIFEST, "1.2")
     assert "rra:   '1.2'   # the format\n" in moved
@@ -99,12 +100,12 @@ def refused(text: str, to: str, name: str = "manifest") -> list[tuple[str, str]]
     with pytest.raises(FormatError) as caught:
         migrate(text, to, name)
     assert {problem.clause for problem in caught.value.problems} == {
-        "versioning/migration-loses-nothing"
+        "versioning/loses-nothing"
     }
     return [(problem.place, problem.pointer) for problem in caught.value.problems]
 
 
-@pytest.mark.clause("versioning/migration-loses-nothing")
+@pytest.mark.clause("versioning/loses-nothing")
 def test_content_of_a_dropped_key_stops_the_migration_and_is_named() -> None:
     settings = "a: {note: ''}\nb: {note: mine}\nc:\n  note: [1]\n"
     assert refused(settings, "2.0", "settings") == [
@@ -121,6 +122,7 @@ def test_a_name_that_is_taken_stops_the_migration() -> None:
     assert refused(text, "1.2") == [("rra.yaml:3:9", "/paper/title")]
 
 
+@pytest.mark.clause("versioning/loses-nothing")
 def test_comments_that_would_go_stop_the_migration() -> None:
     assert refused('rra: "1.0"\nkeywords: [] # why\nname: a\n', "1.2") == [
         ("rra.yaml:2:1", "/keywords")
