@@ -198,7 +198,7 @@ class _Places:
         if value is None:
             self._fail("a surrogate stands alone, which is no character", "surrogates", start)
         if "\0" in value:
-            self._fail("the character U+0000 in a text", "characters", start)
+            self._fail("the character U+0000 in a text", "no-null-character", start)
         return value
 
     def _members(self, path: tuple[Key, ...], depth: int) -> dict[str, Any]:

@@ -260,7 +260,7 @@ class _Composer:
             message = "a surrogate stands alone, which is no character"
             raise self._fault(message, event, "surrogates")
         if "\0" in joined:
-            raise self._fault("the character U+0000 in a text", event, "characters")
+            raise self._fault("the character U+0000 in a text", event, "no-null-character")
         return joined
 
     def _tagged(self, text: str, tag: str, event: Any) -> Any:

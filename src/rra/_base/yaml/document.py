@@ -85,8 +85,10 @@ def parse_bytes(data: bytes, *, source: str) -> YamlDocument:
         raise refusal(source, message, 1, 1, clause="size")
     document = parse_yaml(decode(data, source=source), source=source)
     if document.data is None:
-        what = "only comments" if "#" in document.text else "empty"
-        message = "the file is empty" if what == "empty" else "the file has only comments"
+        message = "the document is null"
+        if not document.positions:
+            has_text = bool(document.text.strip("\ufeff \t\r\n"))
+            message = "the file has only comments" if has_text else "the file is empty"
         hint = "write {} when there is nothing to say, or remove the file"
         raise refusal(source, message, 1, 1, clause="not-empty", hint=hint)
     return document
