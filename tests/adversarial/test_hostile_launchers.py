@@ -242,6 +242,7 @@ def test_replaces_its_output_directory(tmp_path: Path, sandbox: str) -> None:
     assert (tmp_path / "precious" / "metrics.json").read_text() == "{}"
 
 
+@pytest.mark.clause("launcher/limits-end-a-run")
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_leaves_more_than_its_limit(tmp_path: Path, sandbox: str) -> None:
     script = 'cd "$RRA_OUTPUT_DIR"; echo {} > metrics.json; truncate -s 1T huge\n'

@@ -14,6 +14,7 @@ from rra._base.files import atomic_write
 from rra.api import _ledger
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
+from rra.artifact.left_out import left_out
 from rra.audit import AuditResult
 
 
@@ -79,5 +80,8 @@ def audit(
         audit=found,
         file=file,
         exit_code=0 if found.ok(accept_documented=accept_documented) else 1,
-        problems=loaded.warnings,
+        problems=(
+            *loaded.warnings,
+            *(left_out(loaded.document, list(loaded.manifest.launchers)) if rerun else ()),
+        ),
     )

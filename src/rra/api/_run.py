@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
+from rra.artifact.left_out import left_out
 from rra.errors import Problem, SelectError
 from rra.model import Outcome
 
@@ -159,7 +160,11 @@ def run(
         runs=tuple(runs),
         values=values,
         exit_code=1 if bad else 0,
-        problems=artifact.warnings + tuple(_skipped(artifact, order, runs)),
+        problems=(
+            *artifact.warnings,
+            *left_out(artifact.document, order),
+            *_skipped(artifact, order, runs),
+        ),
     )
 
 

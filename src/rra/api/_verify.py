@@ -12,6 +12,7 @@ from rra.api import _ledger
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, read_document
+from rra.artifact.left_out import left_out
 from rra.errors import UsageError
 from rra.model import ReferencesDocument
 from rra.verify import Reproduction
@@ -93,7 +94,7 @@ def verify(
         reproduction=reproduction,
         directory=directory,
         exit_code=reproduction.exit_code,
-        problems=loaded.warnings,
+        problems=(*loaded.warnings, *left_out(loaded.document, list(loaded.manifest.launchers))),
     )
 
 

@@ -40,9 +40,6 @@ def command(request: RunRequest) -> list[str]:
             f'--to notebook --output-dir "$RRA_OUTPUT_DIR" {path.name}'
         )
         raise LaunchError(message, hint=hint)
-    if path.suffix not in {".sh", ".py"}:
-        message = f"{entry} is neither a .sh nor a .py file"
-        raise LaunchError(message, hint="start it from a .sh file and name that as the entry")
     if not path.is_file():
         message = f"the entry of launcher {request.launcher} is not there: {entry}"
         raise LaunchError(message, hint="write it, or correct `entry` in rra.yaml")

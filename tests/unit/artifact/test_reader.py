@@ -57,6 +57,7 @@ def test_an_ambiguous_or_unknown_outcome_names_the_candidates(tmp_path: Path) ->
     assert "table1/qda" in caught.value.hint
 
 
+@pytest.mark.clause("manifest/file")
 def test_a_directory_without_manifest_is_no_artifact(tmp_path: Path) -> None:
     with pytest.raises(NotAnArtifactError, match=r"holds no rra\.yaml") as caught:
         load_artifact(tmp_path)

@@ -96,6 +96,7 @@ def test_names_of_variables() -> None:
     assert quote("a'b") == "'a'\\''b'"
 
 
+@pytest.mark.clause("launcher/names-the-environment")
 def test_without_python_it_names_the_readme_and_exits_69(tmp_path: Path) -> None:
     text = compile_launcher("a", [Step(("python", "main.py"))], environment="cpu")
     root = artifact(tmp_path, text)

@@ -60,6 +60,7 @@ def imported(python: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.clause("environment/installs-what-is-locked")
 def test_exactly_the_lock_is_installed(locked: Artifact) -> None:
     built = materialise(locked, "cpu")
     assert imported(built.python) == "1.0 1.0"
@@ -127,6 +128,7 @@ def test_changing_an_installed_file_does_not_reach_the_next_environment(
     assert imported(second.python) == "1.0 1.0"
 
 
+@pytest.mark.clause("environment/wheels-beside-the-lock")
 def test_wheels_beside_the_lock_are_enough(
     locked: Artifact, index: ToyIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_wheel_with_other_bytes_is_refused(
     assert environments(tmp_path) == []
 
 
+@pytest.mark.clause("environment/installs-what-is-locked")
 def test_an_index_that_offers_other_bytes_under_the_name_is_refused(
     locked: Artifact, index: ToyIndex, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ def kept(outputs: Path) -> list[str]:
     return sorted(str(path.relative_to(outputs)) for path in found)
 
 
+@pytest.mark.clause("launcher/patterns")
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
@@ -82,6 +83,7 @@ def launcher_with(outputs: list[Any], **more: Any) -> Launcher:
     return Launcher.model_validate(document)
 
 
+@pytest.mark.clause("launcher/patterns")
 def test_required_outputs_may_be_files_folders_and_patterns(outputs: Path) -> None:
     write(outputs, "metrics.json", "figures/a.png")
     (outputs / "empty").mkdir()

@@ -27,6 +27,7 @@ def settled(
     return settle(Launcher.model_validate(document), given or {}, seed=seed, smoke=smoke)
 
 
+@pytest.mark.clause("launcher/given-variables")
 def test_defaults_reach_the_launcher_as_variables() -> None:
     settings = settled()
     assert settings.values == {"folds": 178, "learning-rate": 0.1, "method": "lda"}
@@ -95,6 +96,7 @@ def test_the_seed_is_the_given_one_or_the_first_declared() -> None:
         settled(seed=2**53)
 
 
+@pytest.mark.clause("launcher/given-seed")
 def test_the_seed_goes_where_the_launcher_takes_it() -> None:
     assert settled(seeds={"variable": "SEED", "values": [7]}).variables["SEED"] == "7"
     declared = {**DECLARED, "seed": {"type": "integer", "default": 1}}

@@ -34,6 +34,7 @@ def manifest(needs: dict[str, list[str]]) -> Manifest:
 DIAMOND = {"report": ["left", "right"], "left": ["prepare"], "right": ["prepare"], "prepare": []}
 
 
+@pytest.mark.clause("launcher/needs-run-first")
 def test_each_launcher_comes_after_those_it_needs() -> None:
     assert order_launchers(manifest(DIAMOND)) == ["prepare", "left", "right", "report"]
 
