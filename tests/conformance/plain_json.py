@@ -41,7 +41,7 @@ def _character(character: str) -> str:
 
 def _number(number: float) -> str:
     """Write a number as ECMAScript does (ECMA-262, Number::toString)."""
-    if isinstance(number, float) and not math.isfinite(number):
+    if not math.isfinite(number):
         raise ValueError("not finite")
     if number == int(number):
         if abs(number) > _LIMIT:

@@ -100,7 +100,7 @@ def test_a_javascript_engine_writes_the_same(name: str) -> None:
 
 def fences(page: str) -> list[str]:
     text = (ROOT / "spec/v1" / page).read_text("utf-8")
-    return re.findall(r"^```json example=test [^\n]*\n(.*?)\n```", text, re.M | re.S)
+    return re.findall(r"^```json example=test [^\n]*\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
 
 
 def test_the_example_of_the_page() -> None:

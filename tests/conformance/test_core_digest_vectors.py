@@ -82,20 +82,17 @@ def test_the_core_of_the_worked_example_needs_none_of_our_code() -> None:
 
 
 def test_the_document_of_the_page() -> None:
-    (form,) = re.findall(r"^```json example=test [^\n]*\n(.*?)\n```", PAGE, re.M | re.S)
+    fence = re.compile(r"^```json example=test [^\n]*\n(.*?)\n```", re.MULTILINE | re.DOTALL)
+    (form,) = fence.findall(PAGE)
     assert form == canonical_text(document())
     for name, digest in elements().items():
-        assert re.search(rf"^{name} +{digest}$", PAGE, re.M)
+        assert re.search(rf"^{name} +{digest}$", PAGE, re.MULTILINE)
 
 
 @pytest.mark.clause("core-digest/defaults")
 def test_the_defaults_of_the_page_are_those_that_are_left_out() -> None:
-    said = {
-        (what, member): json.loads(value if value[0] in '[{"tf' else f'"{value}"')
-        if value not in {"true", "false"}
-        else value == "true"
-        for what, member, value in re.findall(r"^\| (.+?) \| `(\w+)` \| `(.+?)` \|$", PAGE, re.M)
-    }
+    row = re.compile(r"^\| (.+?) \| `(\w+)` \| `(.+?)` \|$", re.MULTILINE)
+    said = {(what, member): WORDS.get(value, value) for what, member, value in row.findall(PAGE)}
     found: dict[tuple[str, str], Any] = {}
     _defaults(Environment, "environment", found)
     _defaults(Launcher, "launcher", found)
@@ -103,6 +100,7 @@ def test_the_defaults_of_the_page_are_those_that_are_left_out() -> None:
     assert said == found
 
 
+WORDS: dict[str, Any] = {"[]": [], "{}": {}, "true": True, "false": False}
 NAMES = {
     "outputs": "an output of a launcher",
     "parameters": "a parameter of a launcher",

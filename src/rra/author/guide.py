@@ -90,7 +90,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        problem = Problem(f"not UTF-8: {error.reason}", str(path), clause="guide/encoding")
+        problem = Problem(f"not UTF-8: {error.reason}", str(path), clause="guide/utf-8")
         raise FormatError(str(problem), problems=(problem,), hint="save it as UTF-8") from error
 
 
@@ -102,7 +102,7 @@ def _render(
         return fill_tables(text, render_tables(facts))
     except ValueError as error:
         line, _, what = str(error).partition(":")
-        problem = Problem(what.strip(), str(path), int(line), clause="guide/tables")
+        problem = Problem(what.strip(), str(path), int(line), clause="guide/marker-pairs")
         hint = "give each table one begin and one end marker, on lines of their own"
         raise FormatError(str(problem), problems=(problem,), hint=hint) from error
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -78,10 +79,13 @@ class MissingFile(Rule):
                 hint = f"name a {wanted}"
             else:
                 continue
-            yield self.in_document(context.document, place, message, hint=hint)
+            finding = self.in_document(context.document, place, message, hint=hint)
+            clause = "guide/exists" if what == "guide" else self.clause
+            yield dataclasses.replace(finding, clause=clause)
         if context.kind(context.guide_path) == "missing" and not context.artifact.manifest.guide:
             message = "there is no guide"
-            yield self.at(context.guide_path, message, hint="write it with: rra guide")
+            missing = self.at(context.guide_path, message, hint="write it with: rra guide")
+            yield dataclasses.replace(missing, clause="guide/exists")
 
 
 def _named(manifest: Manifest) -> Iterator[Named]:

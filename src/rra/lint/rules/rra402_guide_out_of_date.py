@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 from rra.errors import FormatError
@@ -57,7 +58,14 @@ class GuideOutOfDate(Rule):
         except FormatError as error:
             for problem in error.problems:
                 if problem.clause.startswith("guide/"):
-                    yield self.at(file.path, problem.message, line=problem.line, hint=error.hint)
+                    finding = self.at(
+                        file.path,
+                        problem.message,
+                        line=problem.line,
+                        hint=error.hint,
+                        severity=Severity.ERROR,
+                    )
+                    yield dataclasses.replace(finding, clause=problem.clause)
             return
         expected = (expected or file.text).removeprefix("\ufeff")
         if file.text == expected:
