@@ -84,7 +84,7 @@ def _constant(name: str) -> NoReturn:
 
 def _is_too_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             inner
             for one in level
