@@ -76,7 +76,7 @@ def _matching(pattern: str) -> Strategy:
 
 def _text(metadata: Metadata) -> Strategy:
     pattern = _limit(metadata, "pattern")
-    if pattern is not None and pattern != r"\S":
+    if pattern is not None and pattern != r"[^ \t\r\n]":
         return _matching(getattr(pattern, "pattern", pattern))
     least = 1 if pattern else _limit(metadata, "min_length", 0)
     return plain_text().filter(lambda text: len(text.strip()) >= least)

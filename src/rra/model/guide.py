@@ -61,7 +61,7 @@ class Setting(Object):
 class Repair(Object):
     """One change of the code that was needed, as a patch with its reason."""
 
-    title: Annotated[str, Field(pattern=r"^[^\n\r]*\S[^\n\r]*$")]
+    title: Annotated[str, Field(pattern=r"^[^\n\r]*[^ \t\n\r][^\n\r]*$")]
     symptom: Prose
     cause: Prose
     patch: PatchPath

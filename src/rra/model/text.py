@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 LARGEST_INTEGER = 2**53 - 1
 """Integers beyond it have no canonical JSON (RFC 8785, I-JSON)."""
 
-Prose = Annotated[str, Field(pattern=r"\S")]
+Prose = Annotated[str, Field(pattern=r"[^ \t\r\n]")]
 """Text that says something: not empty, not only blanks."""
 
 Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]

@@ -15,6 +15,7 @@ from rra.errors import Problem
 from rra.schema.clauses import clause_of
 from rra.schema.formats import format_checker
 from rra.schema.keys import nearest, unknown_keys
+from rra.schema.patterns import pattern_keyword
 from rra.schema.versions import version_problem
 
 Schema = Mapping[str, Any]
@@ -34,10 +35,15 @@ def _shipped(name: str) -> Any:
     return _validator(load_schema(name))
 
 
-def _validator(schema: Schema) -> Any:
-    from jsonschema import Draft202012Validator
+@functools.cache
+def _dialect() -> Any:
+    from jsonschema import Draft202012Validator, validators
 
-    return Draft202012Validator(schema, format_checker=format_checker())
+    return validators.extend(Draft202012Validator, {"pattern": pattern_keyword})  # type: ignore[no-untyped-call]
+
+
+def _validator(schema: Schema) -> Any:
+    return _dialect()(schema, format_checker=format_checker())
 
 
 def check_document(document: YamlDocument, name: str) -> list[Problem]:
