@@ -151,6 +151,24 @@ def test_findings_of_every_kind(tmp_path: Path) -> None:
     assert [item["finding"]["rule"] for item in result["suppressed"]] == ["RRA102"]
 
 
+def test_the_format_itself(tmp_path: Path) -> None:
+    write_artifact(tmp_path / "a")
+    folder = tmp_path / "cases" / "one"
+    folder.mkdir(parents=True)
+    expect = "title: x\ndocument: settings\nfile: settings.yaml\nstage: schema\nverdict: valid\n"
+    (folder / "expect.yaml").write_text(expect, encoding="utf-8")
+    (folder / "settings.yaml").write_text("a: 1\nx-b: 2\n", encoding="utf-8")
+    assert call("spec", "conformance", "cases", cwd=tmp_path)["exit_code"] == 1
+    for arguments in (
+        ["spec", "versions"],
+        ["spec", "schema", "lock"],
+        ["spec", "schema", "nothing-like-it"],
+        ["spec", "migrate", "a"],
+        ["lint", "cases/one/settings.yaml"],
+    ):
+        call(*arguments, cwd=tmp_path)
+
+
 def test_verbs_that_only_look(tmp_path: Path) -> None:
     root = write_artifact(tmp_path / "a")
     (root / "guide" / "GUIDE.md").write_text("# Guide\n\n⟦fill: why⟧\n", encoding="utf-8")
