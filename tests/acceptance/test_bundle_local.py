@@ -275,6 +275,7 @@ LEFT_BY_TOOLS = {
 }
 
 
+@pytest.mark.clause("bundle/no-secrets")
 @pytest.mark.parametrize("where", ["code", "."])
 def test_b35_secrets_are_never_packed(tmp_path: Path, where: str) -> None:
     if where == ".":

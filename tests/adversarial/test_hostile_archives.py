@@ -77,6 +77,14 @@ def test_the_good_archive_passes(outside: Path) -> None:
     }
 
 
+@pytest.mark.clause(
+    "canonical-tar/refuse-others",
+    "canonical-tar/stay-inside",
+    "canonical-tar/all-or-nothing",
+    "canonical-tar/no-empty-folders",
+    "canonical-tar/end",
+    "canonical-tar/kinds",
+)
 @pytest.mark.parametrize("case", CASES)
 def test_hostile(case: str, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(outside)
@@ -85,6 +93,7 @@ def test_hostile(case: str, outside: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert message in refused(data, outside, error)
 
 
+@pytest.mark.clause("canonical-tar/bounded")
 def test_ten_million_empty_files_end_at_the_limit(outside: Path) -> None:
     """The archive is made while it is read: what is read ends with the limit, not with it."""
     given = 0
@@ -108,6 +117,7 @@ def test_ten_million_empty_files_end_at_the_limit(outside: Path) -> None:
     assert not (outside.parent / "target").exists()
 
 
+@pytest.mark.clause("canonical-tar/bounded")
 def test_a_stream_without_end_ends_at_the_limit(outside: Path) -> None:
     class Zeros(io.RawIOBase):
         given = 0
@@ -169,6 +179,7 @@ FOREIGN: dict[str, tuple[list[tuple[str, str, str]], type[RraError]]] = {
 }
 
 
+@pytest.mark.clause("canonical-tar/refuse-others")
 @pytest.mark.parametrize("dialect", ["pax", "gnu", "ustar"])
 @pytest.mark.parametrize("case", FOREIGN)
 def test_hostile_as_tarfile_writes_it(

@@ -70,6 +70,7 @@ def test_crashes(tmp_path: Path, sandbox: str) -> None:
     assert "was ended by SIGSEGV" in result.message
 
 
+@pytest.mark.clause("security/limits")
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_hangs(tmp_path: Path, sandbox: str) -> None:
     script = "echo begun; sleep 600\n"
@@ -95,6 +96,7 @@ def test_ignores_the_request_to_end(
     assert (result.outputs_dir / "stdout.txt").read_text() == "deaf\n"
 
 
+@pytest.mark.clause("security/limits")
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_leaves_a_daemon(tmp_path: Path, sandbox: str) -> None:
     script = DAEMON + "(setsid bash -c 'sleep 0.2; echo late > \"$RRA_OUTPUT_DIR/late\"' &)\n"
@@ -130,6 +132,7 @@ def _read(path: Path) -> bytes:
         return b""
 
 
+@pytest.mark.clause("security/limits")
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_prints_a_gigabyte(tmp_path: Path, sandbox: str) -> None:
     cap, whole = 1 << 20, 1 << 30
@@ -180,6 +183,7 @@ def test_tries_to_write_to_the_system(tmp_path: Path) -> None:
     assert result.record.other_writes == ["/usr/rra-test"]
 
 
+@pytest.mark.clause("security/artifact-is-read-only")
 @needs("bwrap")
 def test_deletes_its_inputs_and_changes_nothing(tmp_path: Path) -> None:
     root = tmp_path / "a"
@@ -252,6 +256,7 @@ def test_leaves_more_than_its_limit(tmp_path: Path, sandbox: str) -> None:
     assert "huge" in result.message
 
 
+@pytest.mark.clause("security/limits")
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_goes_on_writing_beyond_its_limit(tmp_path: Path, sandbox: str) -> None:
     script = 'head -c 2000000 /dev/zero > "$RRA_OUTPUT_DIR/big"; sleep 600\n'

@@ -167,6 +167,7 @@ def test_refusals_of_the_other_verbs() -> None:
         set_value("a: [\n", ["a"], 1)
 
 
+@pytest.mark.clause("versioning/unknown-fields")
 def test_unknown_keys_and_comments_survive_an_edit() -> None:
     text = "rra: '1.0'   # why\nlisence: MIT   # misspelt, kept\nx-own: {deep: [1, 2.50]}\n"
     result = set_value(text, ["rra"], "1.1")

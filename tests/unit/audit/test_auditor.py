@@ -57,6 +57,7 @@ def test_a_recorded_value_that_comes_out_again_is_supported_at_e4(tmp_path: Path
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.clause("audit/shipped-evidence-ends-at-e3")
 def test_without_a_run_of_its_own_the_record_gives_e3(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": COMPUTES})
     record_run(artifact)
@@ -72,12 +73,14 @@ def test_the_record_alone_is_enough_when_outputs_are_not_shipped(tmp_path: Path)
     assert (value.verdict, value.evidence_level) == ("SUPPORTED", "E3")
 
 
+@pytest.mark.clause("audit/no-run-is-unexecuted")
 def test_without_evidence_and_without_a_run_nothing_is_supported(tmp_path: Path) -> None:
     value = audit(make_artifact(tmp_path, {"main.py": COMPUTES}), READ_ONLY)
     assert (value.verdict, value.evidence_level) == ("UNEXECUTED", "E0")
     assert not value.stands
 
 
+@pytest.mark.clause("audit/selector-first")
 def test_a_number_in_some_file_is_e1(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": COMPUTES, "old.json": '{"accuracy": 98.9}'})
     assert audit(artifact, READ_ONLY).evidence_level == "E1"
@@ -99,6 +102,7 @@ def test_another_value_contradicts(tmp_path: Path) -> None:
         assert ("CONTRADICTED", "refuted", True) in codes(value)
 
 
+@pytest.mark.clause("audit/documented-is-not-supported")
 @pytest.mark.parametrize(("observed", "documented"), [("95.5", True), ("95.6", False)])
 def test_a_documented_deviation_is_shown_and_never_supported(
     observed: str, *, documented: bool, tmp_path: Path
@@ -115,6 +119,7 @@ def test_a_documented_deviation_is_shown_and_never_supported(
     assert result.ok(accept_documented=True) is documented
 
 
+@pytest.mark.clause("audit/untraceable")
 def test_a_selector_that_finds_nothing_is_untraceable(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": COMPUTES}, experiments=experiments(json="/f1"))
     record_run(artifact)
@@ -124,6 +129,7 @@ def test_a_selector_that_finds_nothing_is_untraceable(tmp_path: Path) -> None:
         assert "accuracy" in " ".join(f.message for f in value.findings) or value.findings
 
 
+@pytest.mark.clause("audit/two-matches")
 def test_two_matches_are_ambiguous(tmp_path: Path) -> None:
     code = 'print("acc 98.9")\nprint("acc 97.0")\n'
     selector = {"file": "metrics.json", "regex": "acc (?P<value>[0-9.]+)"}
@@ -133,6 +139,7 @@ def test_two_matches_are_ambiguous(tmp_path: Path) -> None:
     assert audit(artifact).verdict == "AMBIGUOUS"
 
 
+@pytest.mark.clause("audit/unit-slip")
 def test_a_share_declared_as_per_cent_is_a_slip_of_units(tmp_path: Path) -> None:
     code = COMPUTES.replace("100 * ", "")
     files: dict[str, str | bytes] = {"main.py": code}
@@ -145,6 +152,7 @@ def test_a_share_declared_as_per_cent_is_a_slip_of_units(tmp_path: Path) -> None
     assert audit(right).verdict == "SUPPORTED"
 
 
+@pytest.mark.clause("audit/records-are-checked")
 def test_an_output_that_was_edited_is_tampered(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": DEVIATES})
     record_run(artifact)
@@ -155,6 +163,7 @@ def test_an_output_that_was_edited_is_tampered(tmp_path: Path) -> None:
     assert audit(artifact).verdict == "TAMPERED"
 
 
+@pytest.mark.clause("audit/records-are-checked")
 def test_evidence_that_was_edited_is_tampered(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": DEVIATES})
     run = record_run(artifact)
@@ -164,6 +173,7 @@ def test_evidence_that_was_edited_is_tampered(tmp_path: Path) -> None:
     assert audit(artifact, READ_ONLY).verdict == "TAMPERED"
 
 
+@pytest.mark.clause("audit/records-are-checked")
 def test_a_record_that_was_edited_is_tampered(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": COMPUTES})
     run = record_run(artifact)
@@ -177,6 +187,7 @@ def test_a_record_that_was_edited_is_tampered(tmp_path: Path) -> None:
     assert audit(artifact, READ_ONLY).verdict == "TAMPERED"
 
 
+@pytest.mark.clause("audit/other-state-is-stale")
 def test_a_record_of_other_code_is_stale(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": COMPUTES})
     record_run(artifact)
@@ -221,6 +232,7 @@ def test_a_launcher_that_fails_is_unexecuted_and_says_why(tmp_path: Path) -> Non
     assert "no such corpus" in messages
 
 
+@pytest.mark.clause("audit/copies")
 def test_a_copied_number_is_hardcoded_without_any_evidence(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         "main.py": 'print(open("results.json").read())\n',
@@ -248,6 +260,7 @@ def test_a_copied_number_is_hardcoded_in_a_sandbox(tmp_path: Path) -> None:
     assert any("code/main.py:2" in finding.places for finding in value.findings)
 
 
+@pytest.mark.clause("audit/cannot-run-refutes-nothing")
 def test_an_environment_that_cannot_be_built_leaves_the_evidence(tmp_path: Path) -> None:
     def build(artifact: Artifact, env_id: str) -> MaterialisedEnvironment:
         raise EnvironmentBuildError("no index here")

@@ -356,6 +356,7 @@ COMPUTING: dict[str, Files] = {
 }
 
 
+@pytest.mark.clause("audit/computed-is-cleared")
 @pytest.mark.parametrize("name", [*COMPUTING])
 def test_a_computed_number_is_cleared(name: str, tmp_path: Path) -> None:
     findings, runs = ask(make_artifact(tmp_path, COMPUTING[name]))

@@ -94,6 +94,7 @@ def rewrite(file: Path, change: dict[str, tarfile.TarInfo | None], content: byte
                 tar.addfile(added, io.BytesIO(content))
 
 
+@pytest.mark.clause("bundle/layout-links")
 @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "blobs/sha256/x", "readme"])
 def test_names_that_are_no_part_of_a_layout_are_refused(tmp_path: Path, name: str) -> None:
     store = make(tmp_path / "a.tar")
@@ -103,6 +104,7 @@ def test_names_that_are_no_part_of_a_layout_are_refused(tmp_path: Path, name: st
     assert store.name == str(tmp_path / "a.tar")
 
 
+@pytest.mark.clause("bundle/layout-links")
 def test_links_are_refused(tmp_path: Path) -> None:
     make(tmp_path / "a.tar")
     name = f"blobs/sha256/{digest(b'one blob')[7:]}"

@@ -36,6 +36,7 @@ def write(root: Path, name: str, content: bytes = b"", mode: int = 0o644) -> Pat
     return path
 
 
+@pytest.mark.clause("canonical-tar/header", "canonical-tar/checksum")
 def test_one_file_byte_for_byte(tmp_path: Path) -> None:
     write(tmp_path, "a", b"hi\n")
     # POSIX.1-2017 ustar: name, mode, uid, gid, size, mtime, checksum, type, link, magic, …
@@ -61,12 +62,14 @@ def test_one_file_byte_for_byte(tmp_path: Path) -> None:
     assert archive(tmp_path, "a") == expected
 
 
+@pytest.mark.clause("canonical-tar/end")
 def test_the_empty_archive_is_two_zero_blocks(tmp_path: Path) -> None:
     locked = diff_id(tmp_path, [])
     assert (locked.files, locked.size) == (0, 1024)
     assert locked.diff_id == "sha256:" + hashlib.sha256(bytes(1024)).hexdigest()
 
 
+@pytest.mark.clause("canonical-tar/folders-explicit", "canonical-tar/order")
 def test_folders_are_explicit_and_paths_byte_sorted(tmp_path: Path) -> None:
     for name in ("b/c/d", "b-x", "b/a", "Z", "é", "b.y/z"):
         write(tmp_path, name)
@@ -77,6 +80,7 @@ def test_folders_are_explicit_and_paths_byte_sorted(tmp_path: Path) -> None:
     assert [name for name in names if kinds[name] == tarfile.DIRTYPE] == ["b", "b.y", "b/c"]
 
 
+@pytest.mark.clause("canonical-tar/times-and-owners")
 def test_nothing_but_names_contents_and_the_executable_bit_counts(tmp_path: Path) -> None:
     contents = {"run.sh": b"#!/bin/sh\n", "d/x.txt": b"x", "d/y.txt": b"y", "e/z": b""}
     digests = set()
@@ -181,6 +185,7 @@ def test_a_record_counts_its_own_digits() -> None:
         assert int(digits) == len(record)
 
 
+@pytest.mark.clause("canonical-tar/pax-size")
 def test_eight_gibibytes_need_a_size_record() -> None:
     entry = canonical._Entry(PurePosixPath("big"), b"0", 0o644)
     small, large = (b"".join(canonical._headers(entry, (8 << 30) - n)) for n in (1, 0))
@@ -190,6 +195,7 @@ def test_eight_gibibytes_need_a_size_record() -> None:
     assert large[1024 + 124 : 1024 + 136] == b"00000000000\0"
 
 
+@pytest.mark.clause("canonical-tar/hard-links-are-files")
 def test_hard_links_are_files(tmp_path: Path) -> None:
     write(tmp_path, "a", b"same")
     os.link(tmp_path / "a", tmp_path / "b")
@@ -222,6 +228,7 @@ def test_links_that_do_not_stay_are_refused(
     assert caught.value.exit_code == 4
 
 
+@pytest.mark.clause("canonical-tar/kinds")
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "ok")
     os.mkfifo(tmp_path / "pipe")
@@ -247,6 +254,7 @@ def test_a_file_behind_a_linked_folder_is_refused(tmp_path: Path) -> None:
         archive(tmp_path, "alias/x")
 
 
+@pytest.mark.clause("canonical-tar/whole-files")
 def test_a_file_that_changes_while_it_is_read_stops_it(tmp_path: Path) -> None:
     path = write(tmp_path, "log", b"1" * 3_000_000)
     entries = canonical._plan(tmp_path, [PurePosixPath("log")])

@@ -27,6 +27,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "b"
 
 
+@pytest.mark.clause("bundle/manifest")
 def test_the_manifest_is_one_of_oci_1_1(place: Path) -> None:
     (entry,) = json.loads((place / "index.json").read_bytes())["manifests"]
     assert entry["artifactType"] == "application/vnd.rra.bundle.v1"
@@ -91,6 +92,12 @@ def folded_title(document: dict[str, Any]) -> None:
         one["annotations"] = {"org.opencontainers.image.title": name}
 
 
+@pytest.mark.clause(
+    "bundle/manifest",
+    "bundle/descriptor",
+    "bundle/media-types",
+    "annotations/text",
+)
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
@@ -119,6 +126,7 @@ def test_manifests_that_are_refused(
         read_bundle(LayoutStore(place))
 
 
+@pytest.mark.clause("bundle/titles")
 @pytest.mark.parametrize(
     "title", ["/etc/passwd", "../x", "a/../b", "a//b", "a\\b", "c:x", "a\nb", "a\u202eb", "nul"]
 )
@@ -134,6 +142,7 @@ def test_b1_titles_that_lead_outside_are_refused_without_an_unsafe_flag(
     assert caught.value.message.isprintable()
 
 
+@pytest.mark.clause("bundle/titles-differ")
 @pytest.mark.parametrize("change", [same_title, folded_title])
 def test_b4_two_layers_of_one_title_are_refused(place: Path, change: Change) -> None:
     forge(place, manifest=change)
@@ -141,6 +150,7 @@ def test_b4_two_layers_of_one_title_are_refused(place: Path, change: Change) -> 
         read_bundle(LayoutStore(place))
 
 
+@pytest.mark.clause("bundle/config-fits-manifest")
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
@@ -168,17 +178,20 @@ def test_configs_that_are_refused(
         read_bundle(LayoutStore(place))
 
 
+@pytest.mark.clause("bundle/config-size")
 def test_a_config_over_the_limit_is_not_read(place: Path) -> None:
     forge(place, config=edit(x="y" * (4 << 20)))
     with pytest.raises(FormatError, match="at most 4194304 are read"):
         read_bundle(LayoutStore(place))
 
 
+@pytest.mark.clause("bundle/unknown-is-kept")
 def test_what_a_config_does_not_know_is_kept(place: Path) -> None:
     forge(place, config=edit(later={"a": 1}))
     assert read_bundle(LayoutStore(place)).config.to_json()["later"] == {"a": 1}
 
 
+@pytest.mark.clause("bundle/addresses-and-data")
 def test_embedded_data_and_foreign_addresses_are_ignored(place: Path, tmp_path: Path) -> None:
     forge(place, manifest=layer(data="bm90IHRoaXM=", urls=["http://192.0.2.1/evil"]))
     unpack(place, tmp_path / "out")

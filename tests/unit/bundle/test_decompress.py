@@ -116,6 +116,7 @@ def test_a_wrong_checksum() -> None:
 SKIPPABLE = b"\x50\x2a\x4d\x18\x04\0\0\0evil"
 
 
+@pytest.mark.clause("bundle/one-frame")
 @pytest.mark.parametrize(
     ("data", "compression", "message"),
     [
@@ -148,6 +149,7 @@ def test_what_follows_is_noticed_also_in_a_later_read() -> None:
         assert refusal(data, "zstd") == "code is followed by more bytes"
 
 
+@pytest.mark.clause("bundle/one-frame")
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -181,6 +183,7 @@ def test_a_window_of_128_mib_is_the_largest() -> None:
     assert message == "code needs a window of 268,435,456 bytes, where 134,217,728 is most"
 
 
+@pytest.mark.clause("bundle/window")
 def test_a_window_of_1_gib_takes_no_memory() -> None:
     tracemalloc.start()
     message = refusal(frame(rle(b"x", 1000, last=True), descriptor=0, window=window(30)), "zstd")
@@ -217,11 +220,13 @@ def test_a_declared_size_over_the_limit_is_refused_at_once() -> None:
     assert message == f"code unpacks to {len(TEXT):,} bytes; 1,000 are allowed"
 
 
+@pytest.mark.clause("bundle/bomb")
 def test_the_ratio_counts_where_much_comes_out() -> None:
     assert unpacked_limit(10) == RATIO_FLOOR == 64 << 20
     assert unpacked_limit(1 << 30) == MAX_RATIO << 30
 
 
+@pytest.mark.clause("bundle/bomb")
 @pytest.mark.parametrize("compression", ["gzip", "zstd"])
 def test_bomb(compression: Compression) -> None:
     """Gzip 1000:1 and zstd 32,000:1 end at the floor, in constant memory."""

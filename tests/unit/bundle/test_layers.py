@@ -62,6 +62,7 @@ def test_evidence_is_a_layer_for_each_launcher(tmp_path: Path) -> None:
     assert names(layers["evidence-other"]) == ["evidence/other/0a/record.json"]
 
 
+@pytest.mark.clause("bundle/each-file-once")
 def test_a_file_that_two_elements_claim_goes_into_one(tmp_path: Path) -> None:
     artifact = locked_artifact(tmp_path, {"code/wine.csv": "1"}, data=data("code/wine.csv"))
     owners = assign_files(artifact)
@@ -118,6 +119,7 @@ def test_large_wheels_are_raw_and_shared(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.clause("bundle/layer-size")
 def test_files_over_the_limit_of_registries_are_cut_into_numbered_parts(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"data/huge.bin": noise(120_000)}
     layers = titles(plan_layers(locked_artifact(tmp_path, files, data=data("data")), SMALL))
@@ -133,6 +135,7 @@ def test_small_data_goes_together_up_to_a_size(tmp_path: Path) -> None:
     assert [len(layers[name].files) for name in ("data", "data-2", "data-3")] == [3, 3, 1]
 
 
+@pytest.mark.clause("bundle/layer-count")
 def test_there_are_never_more_layers_than_allowed(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {f"data/{n:03}.bin": noise(4100 + n) for n in range(30)}
     files |= {f"evidence/run-{n}/0a/record.json": "{}" for n in range(10)}
@@ -154,6 +157,7 @@ def link(root: Path, path: str, target: str) -> None:
     place.symlink_to(target)
 
 
+@pytest.mark.clause("bundle/links")
 def test_b6_a_link_into_another_layer_is_refused_and_named(tmp_path: Path) -> None:
     link(tmp_path, "data/latest", "../code/seed.txt")
     artifact_of = {"code/seed.txt": "7\n", "data/a.csv": "1\n"}
@@ -199,6 +203,7 @@ def test_links_within_an_element_stay_with_what_they_lead_to(tmp_path: Path) -> 
     assert layers["data/z.bin"].raw
 
 
+@pytest.mark.clause("bundle/files")
 def test_b9_b15_missing_files_are_all_named_with_what_is_near(tmp_path: Path) -> None:
     artifact = locked_artifact(tmp_path, {"data/wine.csv": "1"}, data=data("data/wine.csv"))
     (tmp_path / "data" / "wine.csv").rename(tmp_path / "data" / "Wine.CSV")
@@ -228,6 +233,7 @@ def test_names_that_some_system_cannot_keep_are_all_named(tmp_path: Path) -> Non
     assert len(caught.value.problems) == 3
 
 
+@pytest.mark.clause("bundle/no-references")
 def test_references_never_travel(tmp_path: Path) -> None:
     references = '{"table/accuracy": {"scores": [{"value": "98.8"}]}}\n'
     artifact = make_unlocked(tmp_path, {"code/references.json": references})
@@ -237,6 +243,7 @@ def test_references_never_travel(tmp_path: Path) -> None:
     plan_layers(artifact)
 
 
+@pytest.mark.clause("security/git-folders")
 def test_nothing_of_git_travels(tmp_path: Path) -> None:
     artifact = make_unlocked(
         tmp_path, {"code/.git/config": "x"}, code={"exclude": ["!.git/config"]}

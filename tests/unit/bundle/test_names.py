@@ -62,6 +62,7 @@ def test_every_fault_is_reported_at_once(tmp_path: Path) -> None:
     assert caught.value.message == "cannot be archived: a:b name holds a colon (and 1 more)"
 
 
+@pytest.mark.clause("security/safe-printing")
 def test_a_name_of_other_bytes_on_disk_is_refused_and_shown_safely(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9")
     (tmp_path / name).touch()

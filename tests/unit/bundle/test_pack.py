@@ -44,6 +44,7 @@ def test_the_core_is_that_of_the_files_and_of_the_lock(tmp_path: Path) -> None:
     assert packed.config.core == artifact.lock.core == core_digest(artifact)
 
 
+@pytest.mark.clause("bundle/tag-of-a-version")
 def test_the_version_is_the_tag(tmp_path: Path) -> None:
     artifact = locked_artifact(tmp_path / "a", version="1.2.0+cu128")
     assert pack(artifact, tmp_path / "b").tag == "1.2.0_cu128"
@@ -60,6 +61,7 @@ def packed_annotations(place: Path) -> dict[str, str]:
     return notes
 
 
+@pytest.mark.clause("privacy/no-times-in-bundles")
 def test_b3_times_modes_and_order_do_not_reach_the_bytes(tmp_path: Path) -> None:
     artifact = locked_artifact(tmp_path / "a", {"z.py": "1", "b/c.py": "2"})
     first = pack(artifact, tmp_path / "b").descriptor
@@ -145,6 +147,7 @@ def test_a_file_that_changes_while_packing_leaves_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
 
 
+@pytest.mark.clause("bundle/bomb-travels-plain")
 def test_what_compresses_like_a_bomb_travels_as_it_is(tmp_path: Path) -> None:
     root = locked_artifact(tmp_path / "a").root
     with (root / "code" / "zeros.bin").open("wb") as file:
@@ -183,6 +186,7 @@ def test_compression_does_not_depend_on_how_the_bytes_come() -> None:
 # --------------------------------------------------------------------------------- created
 
 
+@pytest.mark.clause("annotations/created")
 def test_created_is_source_date_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     assert creation_time(tmp_path) == "2023-11-14T22:13:20Z"
@@ -192,6 +196,7 @@ def test_created_is_source_date_epoch(tmp_path: Path, monkeypatch: pytest.Monkey
             creation_time(tmp_path)
 
 
+@pytest.mark.clause("annotations/created")
 @needs("git")
 def test_created_is_the_newest_commit_of_an_artifact_that_is_a_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -132,6 +132,7 @@ def test_only_some_elements(place: Path, tmp_path: Path) -> None:
     assert set(tree(tmp_path / "out")) == {"guide/GUIDE.md", "launchers/main.sh"}
 
 
+@pytest.mark.clause("bundle/selective")
 def test_only_reads_no_other_layer(place: Path, tmp_path: Path) -> None:
     for record in read_bundle(LayoutStore(place)).config.layers:
         if record.element != "guide":
@@ -156,6 +157,7 @@ def test_elements_that_are_not_there(place: Path, name: str, message: str, hint:
 # -------------------------------------------------------------------------------- target
 
 
+@pytest.mark.clause("bundle/target-is-empty")
 def test_a_target_in_use_is_left_alone(place: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("years of work")
@@ -205,6 +207,7 @@ def damage(how: str) -> Callable[[Path], None]:
     return act
 
 
+@pytest.mark.clause("bundle/digest-decides", "bundle/all-or-nothing")
 @pytest.mark.parametrize("how", ["truncated", "longer", "tampered", "empty"])
 @pytest.mark.parametrize("element", ["code", "meta", "evidence"])
 def test_a_damaged_blob_is_named_and_nothing_is_left(place: Path, element: str, how: str) -> None:
@@ -229,6 +232,7 @@ def test_a_damaged_document_is_refused(place: Path, which: str, how: str) -> Non
     refused(place, CorruptError, descriptor.digest)
 
 
+@pytest.mark.clause("bundle/digest-decides")
 def test_another_manifest_under_the_tag_is_not_the_one_of_the_digest(
     place: Path, tmp_path: Path
 ) -> None:
@@ -267,6 +271,7 @@ def count(files: int, title: str) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+@pytest.mark.clause("bundle/elements", "bundle/no-references", "security/git-folders")
 @pytest.mark.parametrize(
     ("element", "files", "kind", "message"),
     [
@@ -304,6 +309,7 @@ def test_layers_that_hold_something_else(
     refused(place, kind, message)
 
 
+@pytest.mark.clause("bundle/each-file-once")
 def test_b4_two_layers_with_one_file_are_refused(
     place: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -325,6 +331,7 @@ def test_b4_two_layers_with_one_file_are_refused(
     refused(place, UnsafePathError, "data/wine.csv")
 
 
+@pytest.mark.clause("bundle/links")
 def test_b6_a_link_into_another_layer_is_refused_on_this_side_too(
     place: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -344,6 +351,7 @@ def edit(**values: Any) -> Callable[[dict[str, Any]], None]:
     return lambda document: document.update(values)
 
 
+@pytest.mark.clause("bundle/unpacks-to-what-it-says")
 def test_a_config_that_tells_another_story_than_the_files(place: Path) -> None:
     bundle = read_bundle(LayoutStore(place))
     better = json.loads(json.dumps(bundle.config.manifest))
@@ -352,6 +360,7 @@ def test_a_config_that_tells_another_story_than_the_files(place: Path) -> None:
     refused(place, CorruptError, "rra.yaml is not what the bundle's config says")
 
 
+@pytest.mark.clause("bundle/unpacks-to-what-it-says")
 def test_a_config_with_another_lock_or_core(place: Path) -> None:
     config = read_bundle(LayoutStore(place)).config
     forge(place, config=edit(lock={**config.lock, "core": "sha256:" + "1" * 64}))

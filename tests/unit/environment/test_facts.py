@@ -14,6 +14,7 @@ from rra.environment import numeric_variables, platform_facts
 from rra.environment.facts import x86_level
 
 
+@pytest.mark.clause("privacy/variables")
 def test_only_variables_that_change_numbers_are_kept() -> None:
     env = {
         "OMP_NUM_THREADS": "1",
@@ -42,6 +43,7 @@ def test_facts_are_those_of_this_machine() -> None:
     assert facts["python"] == platform.python_version()
 
 
+@pytest.mark.clause("privacy/no-names")
 def test_facts_name_neither_host_nor_user() -> None:
     text = json.dumps(platform_facts())
     assert socket.gethostname() not in text

@@ -39,6 +39,7 @@ def files(root: Path) -> list[str]:
     return [str(path) for path in walk_files(root)]
 
 
+@pytest.mark.clause("reproduction/fresh-place")
 def test_a_stranger_gets_the_elements_and_nothing_else(tmp_path: Path) -> None:
     artifact = write_artifact(tmp_path / "a", FILES, data=DATA)
     staged = stage_place(artifact, tmp_path / "b")

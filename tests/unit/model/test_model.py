@@ -23,6 +23,7 @@ def test_objects_are_frozen() -> None:
         found.name = "other"  # type: ignore[misc]
 
 
+@pytest.mark.clause("versioning/unknown-fields")
 @given(st.dictionaries(st.from_regex(r"x-[a-z]{1,8}", fullmatch=True), st.text(), max_size=3))
 def test_unknown_fields_come_back_as_they_went_in(extra: dict[str, str]) -> None:
     document = manifest() | extra

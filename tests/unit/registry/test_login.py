@@ -262,6 +262,7 @@ def test_a_realm_that_is_no_address(registry: HttpRegistry, opened: Open, realm:
 # ---------------------------------------------------------------------------- other hosts
 
 
+@pytest.mark.clause("security/credentials-stay")
 def test_a_token_service_on_another_host_gets_no_login(
     registry: HttpRegistry,
     elsewhere: HttpRegistry,
@@ -307,6 +308,7 @@ def basic(seen: Seen) -> Reply | None:
     return Reply(401, headers={"WWW-Authenticate": 'Basic realm="test"'})
 
 
+@pytest.mark.clause("security/credentials-stay")
 def test_a_redirect_to_another_host_carries_no_login(
     registry: HttpRegistry,
     elsewhere: HttpRegistry,

@@ -58,6 +58,7 @@ def test_what_names_no_registry(name: str) -> None:
         origin_of_registry(name, "https")
 
 
+@pytest.mark.clause("security/credentials-stay")
 @pytest.mark.parametrize(
     ("realm", "registry", "may"),
     [

@@ -81,6 +81,7 @@ def test_the_page_runs_nothing_and_asks_nobody(artifact: Artifact) -> None:
     assert "default-src 'none'" in page.values("content")[0]
 
 
+@pytest.mark.clause("security/pages-escape")
 def test_hostile_text_is_shown_as_text(artifact: Artifact) -> None:
     document = full(artifact)
     page = Parsed(document)
@@ -196,6 +197,7 @@ def test_the_smallest_artifact_has_a_page(tmp_path: Path) -> None:
     assert "1 declared outcome, not verified" in page.text
 
 
+@pytest.mark.clause("security/pages-escape")
 def test_an_address_that_is_no_web_address_is_not_linked(tmp_path: Path) -> None:
     manifest = 'paper: {title: T, url: "javascript:alert(1)"}\n'
     page = Parsed(render_html(load_artifact(write_artifact(tmp_path, {"rra.yaml": manifest}))))

@@ -120,6 +120,7 @@ def test_the_root_and_the_temporary_folder_are_its_own(tmp_path: Path) -> None:
     assert not Path("/b").exists()
 
 
+@pytest.mark.clause("security/network")
 @needs("bwrap")
 def test_there_is_no_network_unless_it_is_declared(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:

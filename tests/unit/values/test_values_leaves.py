@@ -130,6 +130,7 @@ def test_the_last_state_of_a_progress_bar_is_a_piece_of_its_own(tmp_path: Path) 
     assert found["0.3"] == {"regex": rf"(?<![^\W_])acc\s+{VALUE}", "pick": "last"}
 
 
+@pytest.mark.clause("security/no-unpickling")
 def test_small_arrays_are_indexed_and_pickles_are_not_loaded(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.array([[0.5, 0.25]]), y=np.float32(0.1), w=np.zeros(10_001))
     np.save(tmp_path / "o.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)

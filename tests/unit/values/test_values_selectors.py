@@ -297,6 +297,7 @@ class Exploding:
         return (pytest.fail, ("a pickle was loaded",))
 
 
+@pytest.mark.clause("security/no-unpickling")
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     objects = np.array([Exploding()], dtype=object)
     np.save(tmp_path / "r.npy", objects, allow_pickle=True)

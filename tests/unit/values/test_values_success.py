@@ -54,6 +54,7 @@ def wine(reported: str, **fields: Any) -> Outcome:
     return number(reported, unit="percent", n_items=178, direction="higher", **fields)
 
 
+@pytest.mark.clause("reproduction/success-rule")
 @pytest.mark.parametrize(
     ("reported", "correct", "agreement", "verdict"),
     [
@@ -80,6 +81,7 @@ def test_wine_nearest_neighbour_is_one_item_off() -> None:
 DEVIATION = {"observed": "95.5", "explanation": "one sample of 178 is classified otherwise"}
 
 
+@pytest.mark.clause("reproduction/documented-deviation")
 def test_a_documented_deviation_is_no_reproduction() -> None:
     outcome = wine("96.1", deviation=DEVIATION)
     known = references(*["95.50561797752809"] * 3)
@@ -88,6 +90,7 @@ def test_a_documented_deviation_is_no_reproduction() -> None:
         assert judged.verdict == "deviates_as_documented"
 
 
+@pytest.mark.clause("reproduction/documented-deviation")
 @pytest.mark.parametrize("observed", ["95.4", "95.6", "94.5", "95.51"])
 def test_a_deviation_changed_by_one_digit_documents_nothing(observed: str) -> None:
     exact = observed == "95.51"  # more decimals, still what 95.506 rounds to
@@ -108,6 +111,7 @@ def test_a_deviation_that_does_not_show_is_pointed_out() -> None:
 # ------------------------------------------------------------------------ granularity
 
 
+@pytest.mark.clause("reproduction/granularity")
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -131,6 +135,7 @@ def test_the_last_bit_of_a_double_is_no_difference() -> None:
     assert judge(outcome, [Decimal("0.30500001")], deterministic=True).agreement == "fail"
 
 
+@pytest.mark.clause("reproduction/granularity")
 def test_the_decimals_of_a_fresh_value_never_widen_the_rule() -> None:
     assert judge(number("98.94"), numbers("99"), deterministic=True).agreement == "fail"
 
@@ -140,6 +145,7 @@ def test_the_decimals_of_a_fresh_value_never_widen_the_rule() -> None:
 FIVE = ("10.1", "9.9", "10.0", "10.2", "9.8")  # mean 10, variance 0.025
 
 
+@pytest.mark.clause("reproduction/interval-test")
 def test_one_fresh_value_against_five_references() -> None:
     judged = judge(number("10.0"), numbers("10.4"), references(*FIVE), deterministic=False)
     # t(.975, 4) * sqrt(0.025) * sqrt(1 + 1/5) = 2.7764 * 0.158114 * 1.095445
@@ -155,6 +161,7 @@ def test_one_fresh_value_against_five_references() -> None:
     )
 
 
+@pytest.mark.clause("reproduction/interval-test")
 def test_three_fresh_values_pool_their_variance() -> None:
     fresh = numbers("10.1", "10.3", "10.2")  # variance 0.01
     judged = judge(number("10.0"), fresh, references(*FIVE), deterministic=False)
@@ -164,6 +171,7 @@ def test_three_fresh_values_pool_their_variance() -> None:
     assert judged.verdict == "reproduced"
 
 
+@pytest.mark.clause("reproduction/shows-its-numbers")
 def test_what_would_be_caught_is_a_range() -> None:
     judged = judge(number("10.0"), numbers("10.0"), references(*FIVE), deterministic=False)
     low, high = judged.repeatability_test.detectable or (Decimal(0), Decimal(0))
@@ -202,6 +210,7 @@ def test_a_difference_is_a_failure_even_where_it_is_not_meaningful() -> None:
     assert judge(outcome, numbers("11"), known, deterministic=False).repeatability == "fail"
 
 
+@pytest.mark.clause("reproduction/better-is-no-success")
 def test_better_is_a_failure_too_and_asks_for_a_look() -> None:
     outcome = number("10.0", direction="higher")
     judged = judge(outcome, numbers("11"), references(*FIVE), deterministic=False)
@@ -254,6 +263,7 @@ def test_the_spread_of_the_paper_comes_first() -> None:
     assert judge(outcome, numbers("11.6"), deterministic=False).verdict == "not_reproduced"
 
 
+@pytest.mark.clause("reproduction/paper-spread")
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
@@ -286,6 +296,7 @@ def test_references_of_others_judge_the_reported_point() -> None:
     assert judged.verdict == "deviates"
 
 
+@pytest.mark.clause("reproduction/author-references")
 def test_references_of_the_author_answer_only_repeatability() -> None:
     known = references(*FIVE, self_referenced=True)
     judged = judge(number("10.0"), numbers("10.0"), known, deterministic=False)
@@ -297,6 +308,7 @@ def test_references_of_the_author_answer_only_repeatability() -> None:
     assert judged.verdict == "reproduced"
 
 
+@pytest.mark.clause("reproduction/single-run")
 def test_one_run_of_something_stochastic_is_never_a_failure() -> None:
     for fresh, more in ((("3",), 2), (("3", "4"), 1)):
         judged = judge(number("10.0"), numbers(*fresh), deterministic=False)
@@ -389,6 +401,7 @@ def test_durations_only_where_they_can_be_compared(
     assert judged.verdict == verdict
 
 
+@pytest.mark.clause("reproduction/short-runs")
 @pytest.mark.parametrize("run", ["smoke", "shortened"])
 def test_a_short_run_decides_nothing(run: Any) -> None:
     judged = judge(number("98.9"), numbers("98.9"), deterministic=True, run=run)
@@ -413,6 +426,7 @@ def test_input_that_cannot_be_judged() -> None:
         judge(number("10"), numbers("10"), references("10", "9,9", "10"))
 
 
+@pytest.mark.clause("reproduction/shows-its-numbers")
 def test_the_json_form_is_plain_and_complete() -> None:
     judged = judge(number("10.0"), numbers("10.4"), references(*FIVE), deterministic=False)
     document = json.loads(json.dumps(judged.to_json(), allow_nan=False))

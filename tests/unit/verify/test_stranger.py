@@ -89,6 +89,7 @@ COPIES = {
 }
 
 
+@pytest.mark.clause("reproduction/probes-copies")
 @pytest.mark.parametrize("name", [*COPIES])
 @pytest.mark.parametrize(
     "sandbox", ["none", pytest.param("bwrap", marks=pytest.mark.needs("bwrap"))]
@@ -136,6 +137,7 @@ def test_a_value_copied_by_a_launcher_that_this_one_needs(tmp_path: Path) -> Non
 DOCUMENTED = {"observed": "95.5", "explanation": "one sample is classified differently"}
 
 
+@pytest.mark.clause("reproduction/success")
 @pytest.mark.parametrize(
     ("deviation", "verdict", "code", "accepted"),
     [
@@ -170,6 +172,7 @@ def test_attempts_are_counted_below_the_history(tmp_path: Path) -> None:
     assert [(r.plan.attempt, r.attempts) for r in results] == [(1, 1), (2, 2)]
 
 
+@pytest.mark.clause("reproduction/plan-first")
 def test_a_launcher_that_fails_could_not_run_and_the_plan_is_there(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path / "a", {"main.py": 'raise SystemExit("no such corpus")'})
     result = verify_artifact(artifact, tmp_path / "v", PLAIN)
@@ -229,6 +232,7 @@ def test_data_that_is_not_there_is_outside(tmp_path: Path) -> None:
     assert result.exit_code == 3
 
 
+@pytest.mark.clause("levels/l0-well-formed")
 def test_an_artifact_that_is_not_well_formed_has_no_level(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path / "a", {"main.py": COMPUTES})
     result = verify(artifact, well_formed=(False, ["guide/GUIDE.md: a blank is left"]))
@@ -236,6 +240,7 @@ def test_an_artifact_that_is_not_well_formed_has_no_level(tmp_path: Path) -> Non
     assert only(result).verdict == "reproduced"
 
 
+@pytest.mark.clause("reproduction/enough-reports")
 def test_a_launcher_of_unknown_nature_runs_three_times(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path / "a", {"main.py": COMPUTES}, launchers=launcher())
     result = verify(artifact)
@@ -295,6 +300,7 @@ def test_references_answer_the_second_question(
     assert result.plan.references is not None
 
 
+@pytest.mark.clause("reproduction/enough-reports")
 def test_references_of_the_author_save_no_runs(tmp_path: Path) -> None:
     artifact = make_artifact(
         tmp_path / "a",
@@ -364,6 +370,7 @@ def test_the_place_can_be_kept(tmp_path: Path) -> None:
     assert (tmp_path / "v/place/environments/cpu/bin/python").exists()
 
 
+@pytest.mark.clause("reproduction/open-probe")
 def test_what_the_probe_could_not_settle_is_not_called_reproduced(tmp_path: Path) -> None:
     # A printed number and a computed one look alike until a number was changed.
     printed = "print('{\"accuracy\": 98.9}')\n"
