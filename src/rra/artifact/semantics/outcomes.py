@@ -130,6 +130,8 @@ def _within(outcome: Plain, reported: ReportedNumber) -> Iterator[Fault]:
     if bounds is None:
         return
     low, high = (Decimal(repr(bound)) for bound in bounds)
+    if not low < high:
+        return
     half = CONTEXT.divide(reported.quantum, Decimal(2))
     if reported.value + half < low or reported.value - half > high:
         message = f"the reported {reported} is outside the bounds {bounds[0]} and {bounds[1]}"
