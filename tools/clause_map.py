@@ -162,7 +162,8 @@ def rule_uses() -> Iterator[tuple[str, str, str]]:
     from rra.lint.rule import rules
 
     for code, rule in rules().items():
-        yield "rules", rule.clause, code
+        if rule.clause:
+            yield "rules", rule.clause, code
 
 
 def case_uses() -> Iterator[tuple[str, str, str]]:

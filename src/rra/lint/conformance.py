@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rra.artifact import Artifact
 
 EXPECT = "expect.yaml"
-CLAUSE = "conformance/expectation"
 Mark = tuple[str, str]
 """A clause and a JSON pointer."""
 
@@ -238,10 +237,10 @@ def _read_case(root: Path, folder: Path) -> Case:
     kinds = [part for part in relative.parts[:1] if part in {"valid", "invalid"}]
     if kinds and kinds != [said["verdict"]]:
         message = f"verdict is {said['verdict']} in a folder of {kinds[0]} cases"
-        raise _malformed(document.problem(["verdict"], message, clause=CLAUSE))
+        raise _malformed(document.problem(["verdict"], message))
     if PurePosixPath(said["file"]).is_absolute() or ".." in PurePosixPath(said["file"]).parts:
         message = f"file leads outside the case: {said['file']}"
-        raise _malformed(document.problem(["file"], message, clause=CLAUSE))
+        raise _malformed(document.problem(["file"], message))
     faults = ((said["clause"], said["pointer"]),) if said["verdict"] == "invalid" else ()
     warnings = tuple((one["clause"], one["pointer"]) for one in said.get("warnings", ()))
     expected = Answer(said["stage"], said["verdict"], faults, warnings)
@@ -251,7 +250,7 @@ def _read_case(root: Path, folder: Path) -> Case:
 
 def _read_expectation(path: Path, source: str) -> YamlDocument:
     document = parse_bytes(path.read_bytes(), source=source)
-    problems = check_against(document, _expect_schema(), CLAUSE)
+    problems = check_against(document, _expect_schema(), "")
     if problems:
         raise _malformed(*problems)
     return document

@@ -44,7 +44,7 @@ def explain(code: str) -> str:
 
 def render_page(rule: type[Rule]) -> str:
     """Return a rule's page: name, attributes, and its docstring."""
-    row = (rule.severity, rule.profile, rule.fix, rule.since, rule.clause)
+    row = (rule.severity, rule.profile, rule.fix, rule.since, rule.clause or "–")
     return (
         f"# {rule.code}: {rule.name}\n\n"
         "| severity | profile | fix | since | clause |\n"

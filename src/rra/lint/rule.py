@@ -36,7 +36,7 @@ class Rule:
         profile: Smallest profile that contains the rule.
         fix: Whether its findings can be corrected without a person.
         since: Version of `rra` that brought it.
-        clause: Clause of the specification that it checks.
+        clause: Clause of the specification that it checks; empty for what is about lint itself.
         needs_artifact: Whether it needs a manifest that could be read.
         suppressible: Whether an artifact may ask to overlook its findings.
     """

@@ -38,7 +38,7 @@ class CouldNotLook(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "lint/complete"
+    clause = ""
     needs_artifact = False
     suppressible = False
 

@@ -50,7 +50,7 @@ class SuppressionWithoutReason(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "lint/suppression"
+    clause = ""
     suppressible = False
 
     def check(self, context: Context) -> Iterable[Finding]:

@@ -63,7 +63,7 @@ class SelectorFileUndeclared(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "selector/file"
+    clause = "selector/file-is-an-output"
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield each selector whose file its launcher does not declare."""

@@ -91,7 +91,7 @@ class Secret(Rule):
     severity = Severity.ERROR
     profile = Profile.BASIC
     since = "0.1"
-    clause = "security/secrets"
+    clause = "bundle/no-secrets"
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield files that are secrets, then secrets in files."""
