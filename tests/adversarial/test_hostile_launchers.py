@@ -134,6 +134,7 @@ def _read(path: Path) -> bytes:
 
 @pytest.mark.clause("security/limits")
 @pytest.mark.parametrize("sandbox", BOTH)
+@pytest.mark.clause("execution-record/whole-streams-counted")
 def test_prints_a_gigabyte(tmp_path: Path, sandbox: str) -> None:
     cap, whole = 1 << 20, 1 << 30
     result = run(tmp_path / "a", f"head -c {whole} /dev/zero\n", sandbox, stream_bytes=cap)
@@ -218,6 +219,7 @@ def test_prints_bytes_that_are_no_text(tmp_path: Path, sandbox: str) -> None:
 
 
 @pytest.mark.parametrize("sandbox", BOTH)
+@pytest.mark.clause("execution-record/regular-outputs")
 def test_leaves_links_pipes_and_names_that_are_no_text(tmp_path: Path, sandbox: str) -> None:
     (tmp_path / "secret").write_text("secret")
     script = (
@@ -227,7 +229,7 @@ def test_leaves_links_pipes_and_names_that_are_no_text(tmp_path: Path, sandbox: 
     )
     result = run(tmp_path / "a", script, sandbox)
     names = [one.path for one in result.record.outputs]
-    assert names == ["closed/x", "stderr.txt", "stdout.txt", "\\xff"]
+    assert names == ["\\xff", "closed/x", "stderr.txt", "stdout.txt"]
     assert result.record.missing_outputs == ["metrics.json"]
     assert "metrics.json: a link to" in result.message
     assert result.evidence_dir is not None

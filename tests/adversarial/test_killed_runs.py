@@ -39,6 +39,7 @@ RUNNER = (
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("sandbox", BOTH)
+@pytest.mark.clause("execution-record/atomic")
 def test_nothing_is_half_written(tmp_path: Path, sandbox: str, number: signal.Signals) -> None:
     artifact = write_artifact(
         tmp_path / "a", {"launchers/main.sh": 'echo 1 > "$RRA_OUTPUT_DIR/metrics.json"\n'}

@@ -94,6 +94,7 @@ PROSE = st.text(st.characters(codec="utf-8"), max_size=60).filter(lambda text: "
     body=PROSE,
     newline=st.sampled_from(["\n", "\r\n"]),
 )
+@pytest.mark.clause("guide/prose-kept")
 def test_prose_is_kept_to_the_byte(parts: list[str], body: str, newline: str) -> None:
     head, tail = parts
     text = f"{head}\n{begin('a')}\n{body}\n{end('a')}\n{tail}".replace("\n", newline)

@@ -145,6 +145,9 @@ def test_elements_are_archives_of_their_files(root: Path) -> None:
         ("rra.yaml", "version: 1.0.0", "version: 1.0.1"),
     ],
 )
+@pytest.mark.clause("core-digest/descriptions")
+@pytest.mark.clause("core-digest/free-keys")
+@pytest.mark.clause("core-digest/outputs-long")
 def test_what_only_describes_is_not_part_of_it(root: Path, name: str, old: str, new: str) -> None:
     before = core(root)
     edit(root, name, old, new)
@@ -168,12 +171,28 @@ def test_what_only_describes_is_not_part_of_it(root: Path, name: str, old: str, 
         ("rra.yaml", "environment: cpu\n", "environment: cpu\n    future-key: 1\n"),
     ],
 )
+@pytest.mark.clause("core-digest/everything-else")
 def test_what_can_change_a_result_or_a_judgement_is(
     root: Path, name: str, old: str, new: str
 ) -> None:
     before = core(root)
     edit(root, name, old, new)
     assert core(root) != before
+
+
+@pytest.mark.clause("core-digest/free-keys")
+def test_names_that_the_author_chose_are_part_of_it_whatever_they_begin_with(root: Path) -> None:
+    before = core(root)
+    edit(root, "rra.yaml", "parameters: {folds:", "parameters: {x-rate: {default: fast}, folds:")
+    changed = core(root)
+    assert changed != before
+    definition = core_document(load_artifact(root))["launchers"]["main"]
+    assert definition["parameters"]["x-rate"] == {"default": "fast"}
+    edit(root, "rra.yaml", "x-rate: {default: fast}", "x-rate: {default: fast, x-note: slow}")
+    assert core(root) == changed
+    edit(root, "rra.yaml", "json: /acc", "csv: {where: {x-axis: '1'}, column: y}")
+    selector = core_document(load_artifact(root))["outcomes"]["table1/accuracy"]["selector"]
+    assert selector["csv"] == {"where": {"x-axis": "1"}, "column": "y"}
 
 
 def test_evidence_and_outputs_are_not_part_of_it(root: Path) -> None:
@@ -184,8 +203,9 @@ def test_evidence_and_outputs_are_not_part_of_it(root: Path) -> None:
     assert core(root) == before
 
 
+@pytest.mark.clause("core-digest/no-form")
 def test_a_number_without_a_canonical_form_is_refused(root: Path) -> None:
-    edit(root, "rra.yaml", "default: 5", "default: 9007199254740993")
+    edit(root, "rra.yaml", "environment: cpu\n", "environment: cpu\n    future-key: 1e20\n")
     with pytest.raises(FormatError, match="without a canonical form") as caught:
         core(root)
     assert caught.value.exit_code == 4

@@ -234,6 +234,7 @@ def test_names_that_some_system_cannot_keep_are_all_named(tmp_path: Path) -> Non
 
 
 @pytest.mark.clause("bundle/no-references")
+@pytest.mark.clause("references/outside-the-artifact")
 def test_references_never_travel(tmp_path: Path) -> None:
     references = '{"table/accuracy": {"scores": [{"value": "98.8"}]}}\n'
     artifact = make_unlocked(tmp_path, {"code/references.json": references})

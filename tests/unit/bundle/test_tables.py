@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rra.artifact import load_artifact
+from rra.bundle import core_document
 from rra.bundle.layout import LayoutStore
 from rra.bundle.reader import read_bundle
 from rra.errors import CorruptError, FormatError
@@ -66,3 +67,36 @@ def test_a_config_with_a_broken_outcome_is_refused(place: Path) -> None:
     forge(place, config=change)
     with pytest.raises(FormatError, match="reported must be text"):
         read_bundle(LayoutStore(place))
+
+
+@pytest.mark.clause("core-digest/tables-expanded")
+def test_the_core_has_the_outcomes_and_not_the_table(place: Path, tmp_path: Path) -> None:
+    table = core_document(load_artifact(tmp_path / "a"))
+    written = {
+        f"{row}-{column}": {
+            "type": "number",
+            "reported": reported,
+            "selector": {"launcher": "main", "file": "metrics.json", **found[f"t/{row}-{column}"]},
+        }
+        for found in [_places(table)]
+        for row, column, reported in [
+            ("lda", "accuracy", "98.9"),
+            ("lda", "f1", "0.98"),
+            ("qda", "accuracy", "99.4"),
+        ]
+    }
+    by_hand = locked_artifact(
+        tmp_path / "h",
+        {"guide/reported/t.csv": TABLE},
+        experiments={"t": {"outcomes": written}},
+    )
+    assert core_document(by_hand)["outcomes"] == table["outcomes"]
+    assert set(table["outcomes"]) == {"t/lda-accuracy", "t/lda-f1", "t/qda-accuracy"}
+
+
+def _places(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return of each selector what says where in the file its value stands."""
+    return {
+        name: {key: one["selector"][key] for key in one["selector"].keys() - {"launcher", "file"}}
+        for name, one in document["outcomes"].items()
+    }

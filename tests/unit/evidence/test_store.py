@@ -72,6 +72,8 @@ def store(tmp_path: Path) -> EvidenceStore:
     return EvidenceStore(tmp_path / "evidence")
 
 
+@pytest.mark.clause("execution-record/name")
+@pytest.mark.clause("execution-record/canonical")
 def test_a_record_is_named_by_its_digest(store: EvidenceStore, tmp_path: Path) -> None:
     stored = add(store, tmp_path / "staged")
     content = (stored.directory / "record.json").read_bytes().removesuffix(b"\n")

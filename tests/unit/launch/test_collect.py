@@ -92,6 +92,7 @@ def test_required_outputs_may_be_files_folders_and_patterns(outputs: Path) -> No
     assert missing_outputs(launcher_with(names), outputs) == ["empty", "logs/*.txt"]
 
 
+@pytest.mark.clause("execution-record/regular-outputs")
 def test_links_within_become_files_and_others_go(code: Path, outputs: Path) -> None:
     write(outputs, "run-1/m.json")
     write(code, "n.json")

@@ -48,6 +48,9 @@ REQUEST = {"seed", "parameters", "smoke", "instance", "sandbox", "wall_seconds",
 
 
 @pytest.mark.parametrize("tools", LADDER, indirect=True)
+@pytest.mark.clause("execution-record/never-fails-for-a-level")
+@pytest.mark.clause("execution-record/observed-reads")
+@pytest.mark.clause("execution-record/observed-seeds")
 def test_a_run_is_recorded_as_closely_as_the_machine_allows(
     tmp_path: Path, tools: tuple[str, ...]
 ) -> None:
@@ -113,7 +116,11 @@ def test_the_record_is_valid_named_by_its_digest_and_verifies(tmp_path: Path) ->
     assert result.record.argv == ["bash", "launchers/main.sh"]
 
 
-@pytest.mark.clause("launcher/given-variables", "launcher/nothing-of-the-caller", "launcher/private-copy")
+@pytest.mark.clause(
+    "launcher/given-variables", "launcher/nothing-of-the-caller", "launcher/private-copy"
+)
+@pytest.mark.clause("execution-record/no-person")
+@pytest.mark.clause("execution-record/nonce-is-given")
 def test_what_the_launcher_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "x")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -168,6 +175,7 @@ def test_notebooks_say_how_to_be_wrapped(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("launcher/collects-what-was-written", "launcher/success")
+@pytest.mark.clause("execution-record/written-by-this-run")
 def test_only_what_this_run_wrote_is_collected(tmp_path: Path) -> None:
     committed = {"code/results/old.json": "{}", "code/results/new.json": "{}"}
     script = "echo '{\"accuracy\": 1}' > results/new.json\n"
@@ -217,6 +225,7 @@ def test_a_launcher_reads_the_outputs_of_those_it_needs(tmp_path: Path) -> None:
 
 @pytest.mark.clause("launcher/artifact-is-read-only")
 @needs("bwrap")
+@pytest.mark.clause("execution-record/private-code")
 def test_outputs_of_others_and_the_artifact_are_read_only(tmp_path: Path) -> None:
     second = (
         'echo 8 > "$RRA_OUTPUTS_ROOT/first/x" || echo refused\n'
@@ -252,6 +261,7 @@ def test_instances_have_outputs_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("launcher/success")
+@pytest.mark.clause("execution-record/every-run")
 def test_a_failure_keeps_its_evidence_and_the_outputs_of_the_last_success(tmp_path: Path) -> None:
     good = run(tmp_path / "a", {"launchers/main.sh": SCRIPT})
     bad = run(tmp_path / "a", {"launchers/main.sh": SCRIPT + "echo why >&2; exit 3\n"})
@@ -272,6 +282,7 @@ def test_without_a_store_no_evidence_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("launcher/output-directory-starts-empty", "launcher/private-copy")
+@pytest.mark.clause("execution-record/empty-outputs")
 def test_outputs_start_empty_and_nothing_else_is_left_behind(tmp_path: Path) -> None:
     first = SCRIPT + 'touch "$RRA_OUTPUT_DIR/first"\n'
     run(tmp_path / "a", {"launchers/main.sh": first})
@@ -304,6 +315,7 @@ def test_a_network_for_some_hosts_is_said_to_be_open_for_all(tmp_path: Path) -> 
     assert "data.example.org" in gap
 
 
+@pytest.mark.clause("execution-record/elsewhere-is-said")
 def test_writes_elsewhere_are_recorded_without_isolation(tmp_path: Path) -> None:
     files = {"launchers/main.sh": SCRIPT + 'echo 2 > "$RRA_DATA_DIR/x.csv"\n', "data/x.csv": "1"}
     result = run(tmp_path / "a", files, sandbox=best_sandbox("none"))

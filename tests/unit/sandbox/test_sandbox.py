@@ -74,6 +74,7 @@ def test_status_environment_and_folder_are_those_asked_for(tmp_path: Path, name:
 
 
 @needs("bwrap")
+@pytest.mark.clause("references/not-shown")
 def test_what_is_not_named_is_out_of_reach(tmp_path: Path) -> None:
     (tmp_path / "references.yaml").write_text("secret")
     done = inside(tmp_path, f"ls -a {tmp_path}; cat {tmp_path}/references.yaml; ls /home /root")
