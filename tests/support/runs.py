@@ -50,7 +50,7 @@ def write_artifact(
         "name": "small",
         "version": "1.0.0",
         "license": "MIT",
-        "environments": {"host": {"kind": "pylock", "python": "3.11"}},
+        "environments": {"host": {"kind": "system", "python": "3.11"}},
         "launchers": declared,
         "experiments": {"table": {"outcomes": {"accuracy": outcome}}},
         **manifest,

@@ -15,7 +15,7 @@ name: two
 version: 1.0.0
 license: MIT
 source: {{swhid: "{tree}"}}
-environments: {{cpu: {{kind: pylock}}}}
+environments: {{cpu: {{kind: pylock, lock: environment/cpu/pylock.toml}}}}
 launchers: {{a: {{entry: launchers/a.sh, environment: cpu}}}}
 experiments:
   e:

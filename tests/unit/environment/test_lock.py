@@ -13,7 +13,7 @@ from packaging.pylock import Pylock
 
 from rra.environment import LockedEnvironment, lock_environment, read_entry
 from rra.errors import LockError, UsageError
-from rra.model import Environment
+from rra.model import Accelerator, Environment
 from tests.unit.environment.conftest import INTERPRETER, PYTHON
 from tests.unit.environment.toy_index import ToyIndex, make_sdist
 
@@ -304,7 +304,7 @@ def test_the_readme_says_how_to_install_and_what_else_is_needed(
         update={
             "variables": {"OMP_NUM_THREADS": "1"},
             "system_packages": {"debian": ["libgl1"]},
-            "accelerator": {"kind": "cuda", "memory": "16 GB"},
+            "accelerator": Accelerator(kind="cuda", memory="16 GB"),
         }
     )
     text = lock(root, "alpha", as_of="2021-01-01", env=env).readme.read_text()
