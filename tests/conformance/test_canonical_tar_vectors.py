@@ -55,6 +55,7 @@ def test_the_independent_writer_gives_the_vector(name: str) -> None:
 
 @pytest.mark.clause("canonical-tar/diff-id")
 @pytest.mark.clause("canonical-tar/padding")
+@pytest.mark.clause("canonical-tar/modes")
 @pytest.mark.clause("canonical-tar/long-paths")
 @pytest.mark.clause("canonical-tar/pax-header")
 @pytest.mark.clause("canonical-tar/pax-only-when-needed")

@@ -208,6 +208,7 @@ def test_b40_a_registry_on_this_machine_may_speak_tls(
     assert waits == [0.5, 0.5]
 
 
+@pytest.mark.clause("security/encrypted-transport")
 @needs("openssl")
 def test_an_untrusted_certificate_is_no_reason_to_go_without_tls(
     tls: ssl.SSLContext, opened: Open
@@ -219,6 +220,7 @@ def test_an_untrusted_certificate_is_no_reason_to_go_without_tls(
     assert server.seen == []
 
 
+@pytest.mark.clause("security/encrypted-transport")
 @needs("openssl")
 @pytest.mark.parametrize("way", ["redirect", "upload", "realm"])
 def test_tls_is_never_left(
