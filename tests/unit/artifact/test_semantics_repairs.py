@@ -39,11 +39,10 @@ def test_the_order_of_the_list_is_a_wish_and_the_number_is_not() -> None:
     assert found(entry("0001-a") + entry("0001-b")) == [("repairs/number-once", "/0001-b", "error")]
 
 
-def test_each_repair_has_a_patch_of_its_own() -> None:
+def test_each_repair_has_a_patch_with_its_number() -> None:
     shared = ", patch: guide/repairs/0001-a.patch"
     assert found(entry("0001-a") + entry("0002-b", shared)) == [
         ("repairs/patch-number", "/0002-b/patch", "error"),
-        ("repairs/patch-once", "/0002-b/patch", "error"),
     ]
 
 

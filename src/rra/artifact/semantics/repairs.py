@@ -14,18 +14,11 @@ _DIGITS = 4
 
 
 def check(document: YamlDocument) -> Iterator[Problem]:
-    """Yield what contradicts itself in a repair, and repairs that get in each other's way."""
+    """Yield what contradicts itself in a repair, and repairs without a place of their own."""
     repairs = section(document.data)
     yield from _order(document, list(repairs))
-    seen: dict[str, str] = {}
     for name, repair in repairs.items():
         yield from _one(document, name, repair)
-        other = seen.setdefault(repair["patch"], name)
-        if other != name:
-            message = f"the patch of {name} is that of {other}"
-            hint = "give each repair a patch of its own"
-            clause = "repairs/patch-once"
-            yield document.problem((name, "patch"), message, clause=clause, hint=hint)
 
 
 def _order(document: YamlDocument, names: list[str]) -> Iterator[Problem]:
