@@ -23,7 +23,6 @@ from rra.environment.names import distribution_of_import, is_standard
 from rra.environment.requirement_files import Requirements, read_requirements
 from rra.errors import Problem
 
-_CLAUSE = "environment/detect"
 _DEPTH = 3
 _MINORS = [(3, minor) for minor in range(14, 5, -1)]
 _PASSED_OVER = frozenset(
@@ -223,7 +222,7 @@ def _disagreements(
     if extra:
         message = f"names packages that {winner_name} does not: {', '.join(extra)}"
         hint = "add those that the results need"
-        yield Problem(message, other_name, clause=_CLAUSE, hint=hint, severity="warning")
+        yield Problem(message, other_name, hint=hint, severity="warning")
 
 
 def _contradict(one: Requirement, other: Requirement) -> bool:
@@ -265,7 +264,7 @@ def _from_imports(
     if unknown:
         message = f"imports whose package is not known: {', '.join(unknown)}"
         hint = "if one is a package, add it to the requirements under the name it installs by"
-        findings.append(Problem(message, ".", clause=_CLAUSE, hint=hint, severity="warning"))
+        findings.append(Problem(message, ".", hint=hint, severity="warning"))
     return added
 
 
@@ -337,5 +336,5 @@ def _newest_allowed(bounds: list[str]) -> str | None:
 def _finding(message: str, place: str) -> Problem:
     path, _, line = place.rpartition(":")
     if not path or not line.isdigit():
-        return Problem(message, place, clause=_CLAUSE, severity="warning")
-    return Problem(message, path, int(line), clause=_CLAUSE, severity="warning")
+        return Problem(message, place, severity="warning")
+    return Problem(message, path, int(line), severity="warning")

@@ -152,7 +152,7 @@ def render_requirements(packages: Iterable[LockedPackage], *, find_links: str = 
 
 def _invalid(path: Path, why: str) -> FormatError:
     name = f"{path.parent.name}/{path.name}"
-    problem = Problem(f"not a lock of this format: {why}", name, clause="environment/lock")
+    problem = Problem(f"not a lock of this format: {why}", name, clause="environment/lock-hosts")
     return FormatError(str(problem), problems=(problem,), hint="make it again with: rra lock")
 
 

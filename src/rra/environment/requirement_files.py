@@ -15,7 +15,6 @@ from rra.environment.conda_specs import read_conda_spec
 from rra.environment.names import ALIASES
 from rra.errors import Problem
 
-_CLAUSE = "environment/requirements"
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -56,7 +55,7 @@ class Requirements:
 
     def remark(self, path: str, message: str, *, line: int | None = None, hint: str = "") -> None:
         """Note something that could not be taken over as it is written."""
-        problem = Problem(message, path, line, clause=_CLAUSE, hint=hint, severity="warning")
+        problem = Problem(message, path, line, hint=hint, severity="warning")
         self.problems.append(problem)
 
     def take(self, text: str, path: str, line: int | None = None) -> None:

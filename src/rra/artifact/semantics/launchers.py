@@ -60,7 +60,7 @@ def check(document: YamlDocument) -> Iterator[Problem]:
 
 def _entry(document: YamlDocument, here: Place, entry: str) -> Iterator[Problem]:
     place, found = (*here, "entry"), parts(entry)
-    if not found or not found[-1].endswith(SUFFIXES) or entry.endswith("/"):
+    if not entry.endswith(SUFFIXES):
         message = f"a launcher is a .sh, .py or .ipynb file, not {entry}"
         hint = "start it from a .sh file and name that as the entry"
         yield document.problem(place, message, clause=ENTRY, hint=hint)
