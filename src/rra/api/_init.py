@@ -139,7 +139,7 @@ def _described(result: InitResult, progress: Progress) -> InitResult:
             name,
             outcome.reported if isinstance(outcome.reported, str) else ", ".join(outcome.reported),
         )
-        for name, outcome in artifact.manifest.outcomes().items()
+        for name, outcome in artifact.manifest.reported_values().items()
     )
     locked, notes = _lock_nothing(result.root, progress)
     return dataclasses.replace(

@@ -66,7 +66,7 @@ class Inspection(VerbResult):
                 for layer in self.layers
             ],
             "launchers": list(manifest.launchers),
-            "outcomes": {name: one.reported for name, one in manifest.outcomes().items()},
+            "outcomes": {name: one.reported for name, one in manifest.reported_values().items()},
             "manifest": self.config.manifest,
             "lock": self.config.lock,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -237,7 +237,45 @@ def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[
                 error=error,
             )
         )
-    return found
+    return [*found, *_derived(artifact, found)]
+
+
+def _derived(artifact: Artifact, made: Sequence[ObtainedValue]) -> Iterator[ObtainedValue]:
+    """Yield the outcomes that follow from those of this run alone."""
+    from rra.values.derive import derive
+
+    manifest = artifact.manifest
+    known = {one.outcome: one for one in made}
+    waiting = {
+        name: outcome
+        for name, outcome in manifest.derived_outcomes().items()
+        if all(source in known for source in manifest.sources(name))
+    }
+    while waiting:
+        name = next(
+            name
+            for name, outcome in waiting.items()
+            if not any(one in waiting for one in outcome.operands(name.partition("/")[0]))
+        )
+        outcome = waiting.pop(name)
+        experiment = name.partition("/")[0]
+        operands = [known[one] for one in outcome.operands(experiment)]
+        value, error = None, next((one.error for one in operands if one.error), None)
+        if error is None:
+            pairs = [(Decimal(str(one.value)), one.unit) for one in operands]
+            try:
+                value = str(derive(outcome.derived, pairs, outcome.unit))
+            except SelectError as failed:
+                error = failed.message
+        known[name] = ObtainedValue(
+            outcome=name,
+            reported=str(outcome.reported),
+            unit=outcome.unit,
+            value=value,
+            place=outcome.describe(experiment) if error is None else None,
+            error=error,
+        )
+        yield known[name]
 
 
 def _selected(

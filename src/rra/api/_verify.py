@@ -102,7 +102,7 @@ def _check_references(
     artifact: Artifact, known: ReferencesDocument | None, path: Path | None
 ) -> None:
     """Refuse references for outcomes that are not there, and of numbers that are none."""
-    outcomes = artifact.manifest.outcomes()
+    outcomes = artifact.manifest.reported_values()
     strange = [name for name in (known.root if known else {}) if name not in outcomes]
     if strange:
         message = f"{path} has references for {', '.join(strange)}, which the artifact lacks"

@@ -116,6 +116,11 @@ class Artifact:
         if found:
             message = f"{name} names several outcomes: {', '.join(found)}"
             raise UsageError(message, hint="give one of them in full")
+        derived = self.manifest.derived_outcomes()
+        if name in derived:
+            message = f"{name} follows from others and stands in no output"
+            whole = derived[name].describe(name.partition("/")[0])
+            raise UsageError(message, hint=f"it is the {whole}; name one of those")
         near = difflib.get_close_matches(name, list(outcomes), n=3, cutoff=0.4)
         message = f"no outcome is called {name}"
         raise UsageError(message, hint=f"outcomes: {', '.join(near or outcomes)}")

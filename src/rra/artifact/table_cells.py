@@ -12,7 +12,17 @@ import pydantic
 
 from rra.artifact.semantics.outcomes import NUMBERS_ONLY, outcome_faults
 from rra.artifact.semantics.selectors import selector_faults
-from rra.artifact.table_lines import LOCATOR, OUTCOME, SPREAD, UNIT, VALUE, Faults, Line, Path
+from rra.artifact.table_lines import (
+    LOCATOR,
+    OUTCOME,
+    SPREAD,
+    SPREAD_NUMBER,
+    UNIT,
+    VALUE,
+    Faults,
+    Line,
+    Path,
+)
 from rra.artifact.table_source import EMPTY, ReportedTable
 from rra.model import LOCATORS, Outcome, ResultsTable, TableCell, TablePart, TableSpread
 from rra.values.tables import Cell
@@ -195,7 +205,7 @@ class Maker:
             return None
         if cell.number is None:
             message = f"{spot.id}: the spread {cell.text!r} is not a number"
-            self._faults.in_file(self._read, cell.place, SPREAD, message)
+            self._faults.in_file(self._read, cell.place, SPREAD_NUMBER, message)
             return None
         return {"value": cell.number.text, "kind": said.kind, "runs": said.runs}
 

@@ -21,9 +21,10 @@ from rra.audit.documents import AuditResult, Finding, Trace, ValueAudit
 from rra.audit.groups import Group, group_outcomes
 from rra.audit.inquiry import Budget, Progress
 from rra.audit.integrity import evidence_findings
+from rra.audit.predictions import not_recomputed
 from rra.audit.rerun import Chain, Ground, Reruns, Surroundings, read_value
 from rra.audit.suspects import search_place
-from rra.audit.trace import Found, build_trace, find_value
+from rra.audit.trace import Found, build_trace, derived_trace, find_value
 from rra.audit.verdicts import worst
 from rra.audit.wanted import Wanted
 from rra.bundle.identity import core_digest
@@ -32,11 +33,11 @@ from rra.environment import MaterialisedEnvironment, materialise
 from rra.errors import RraError, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
 from rra.launch import order_launchers, stage_place
-from rra.model import Outcome
+from rra.model import Manifest, Outcome
 from rra.model.verdicts import EvidenceLevel
 from rra.sandbox import Sandbox, best_sandbox
 from rra.values.numbers import ReportedNumber
-from rra.values.selectors import OutcomeValue, Value
+from rra.values.selectors import NotReadError, OutcomeValue, Value, locator_of
 
 MAX_REPORTS = 3
 """Fresh reports of a launcher whose first one does not settle the matter."""
@@ -107,6 +108,7 @@ class _Audit:
             list(manifest.outcomes()) if names is None else [artifact.outcome(n)[0] for n in names]
         )
         self._outcomes = {name: manifest.outcomes()[name] for name in self._names}
+        self._derived = list(manifest.derived_outcomes()) if names is None else []
         self._store = EvidenceStore(options.evidence or artifact.root / layout.EVIDENCE_DIR)
         self._core = core_digest(artifact)
         self._notes: list[str] = lock_notes(artifact, self._core)
@@ -125,10 +127,13 @@ class _Audit:
             rerun=fresh is not None,
             sandbox=self._sandbox.name if self._sandbox is not None else None,
             values=[
-                self._value(name, outcome, fresh.get(name) if fresh is not None else None)
-                for name, outcome in self._outcomes.items()
+                *(
+                    self._value(name, outcome, fresh.get(name) if fresh is not None else None)
+                    for name, outcome in self._outcomes.items()
+                ),
+                *(_derived(manifest, name) for name in self._derived),
             ],
-            notes=self._notes,
+            notes=[*self._notes, *not_recomputed(manifest, self._names)],
         )
 
     def _say(self, text: str) -> None:
@@ -235,6 +240,11 @@ class _Audit:
         return compare(outcome, launcher, values)
 
     def _value(self, name: str, outcome: Outcome, fresh: _Fresh | None) -> ValueAudit:
+        try:
+            locator_of(outcome.selector)
+        except NotReadError as error:
+            trace = build_trace(self._artifact, name, outcome, None, None, None)
+            return _not_assessed(trace, f"{error.message}; {error.hint}")
         found = find_value(self._artifact, outcome, self._store)
         findings = evidence_findings(self._artifact, outcome, found, self._store, self._core)
         values = [found.value] if found.value is not None else []
@@ -336,6 +346,26 @@ def _rerun_problem(fresh: _Fresh) -> list[Finding]:
         message = f"the auditor could not run it: {fresh.failed}"
         return [Finding(code="UNEXECUTED", status="uncertain", material=False, message=message)]
     return []
+
+
+def _derived(manifest: Manifest, name: str) -> ValueAudit:
+    """Say of an outcome that follows from others that it has no trace of its own."""
+    trace = derived_trace(manifest, name)
+    message = f"it is the {trace.selector}, whose verdicts stand beside it; rra verify computes it"
+    return _not_assessed(trace, message)
+
+
+def _not_assessed(trace: Trace, message: str) -> ValueAudit:
+    finding = Finding(code="NOT_ASSESSED", status="uncertain", material=True, message=message)
+    return ValueAudit(
+        outcome=trace.outcome,
+        reported=trace.reported,
+        unit=trace.unit,
+        evidence_level="E0",
+        verdict="NOT_ASSESSED",
+        findings=[finding],
+        trace=trace,
+    )
 
 
 def _no_value(error: SelectError) -> Finding:

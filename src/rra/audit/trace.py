@@ -12,7 +12,7 @@ from rra.audit.documents import FileRef, Trace
 from rra.errors import CorruptError, RraError, SelectError
 from rra.evidence import EvidenceStore, StoredRecord
 from rra.launch.inputs import role_of
-from rra.model import ExecutionRecord, Outcome
+from rra.model import ExecutionRecord, Manifest, Outcome
 from rra.values.selectors import OutcomeValue, Selected, locator_of, select_outcome
 
 MAX_INPUTS = 200
@@ -134,6 +134,21 @@ def build_trace(
             "scripts": scripts_of(artifact, launcher.entry),
             **facts,
         }
+    )
+
+
+def derived_trace(manifest: Manifest, name: str) -> Trace:
+    """Return what is known of where a derived outcome comes from: what it follows from."""
+    outcome = manifest.derived_outcomes()[name]
+    source = manifest.outcomes()[manifest.sources(name)[0]]
+    return Trace(
+        outcome=name,
+        reported=outcome.reported
+        if isinstance(outcome.reported, str)
+        else ", ".join(outcome.reported),
+        unit=outcome.unit,
+        selector=outcome.describe(name.partition("/")[0]),
+        launcher=source.selector.launcher,
     )
 
 

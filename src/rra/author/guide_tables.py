@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rra.artifact import layout
-from rra.model import Launcher, Manifest, Outcome, Repair, Setting
+from rra.model import Launcher, Manifest, Repair, ReportedValue, Setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,12 +87,23 @@ def _results(facts: GuideFacts) -> str:
         )
         for name, outcome in facts.manifest.outcomes().items()
     ]
+    rows += [
+        (
+            _code(name),
+            _reported(outcome),
+            outcome.location or "",
+            "",
+            outcome.describe(name.partition("/")[0]),
+            _deviation(outcome),
+        )
+        for name, outcome in facts.manifest.derived_outcomes().items()
+    ]
     header = ("outcome", "reported", "where", "launcher", "file", "known deviation")
     notes = "".join(f"\n- {_cell(note)}" for note in facts.notes)
     return _table(header, rows) + (f"\n\nNotes on the reported tables:\n{notes}" if notes else "")
 
 
-def _reported(outcome: Outcome) -> str:
+def _reported(outcome: ReportedValue) -> str:
     text = outcome.reported if isinstance(outcome.reported, str) else ", ".join(outcome.reported)
     spread = outcome.reported_uncertainty
     if spread is not None:
@@ -101,7 +112,7 @@ def _reported(outcome: Outcome) -> str:
     return f"{text} {unit}".strip()
 
 
-def _deviation(outcome: Outcome) -> str:
+def _deviation(outcome: ReportedValue) -> str:
     if outcome.deviation is None:
         return ""
     return f"gives {outcome.deviation.observed}: {outcome.deviation.explanation}"

@@ -149,4 +149,4 @@ def _outcomes(before: Artifact, after: Artifact) -> tuple[OutcomeDifference, ...
 
 
 def _definitions(artifact: Artifact) -> Mapping[str, dict[str, Any]]:
-    return {name: one.to_json() for name, one in artifact.manifest.outcomes().items()}
+    return {name: one.to_json() for name, one in artifact.manifest.reported_values().items()}

@@ -121,7 +121,7 @@ def core_document(
         long = launcher.model_copy(update={"outputs": launcher.output_specs})
         launchers[name] = _definition(long, "hint")
     outcomes = {}
-    for name, outcome in manifest.outcomes().items():
+    for name, outcome in manifest.reported_values().items():
         outcomes[name] = _definition(outcome, "location")
         if "deviation" in outcomes[name]:
             outcomes[name]["deviation"].pop("explanation", None)

@@ -98,6 +98,19 @@ class DerivedOutcome(ReportedValue):
 
     derived: Derived
 
+    def operands(self, experiment: str) -> list[str]:
+        """Return what it follows from, each as ``<experiment>/<outcome>``.
+
+        Args:
+            experiment: The experiment that it belongs to.
+        """
+        return [one if "/" in one else f"{experiment}/{one}" for one in self.derived.of]
+
+    def describe(self, experiment: str) -> str:
+        """Return in one line how it follows from others."""
+        op = self.derived.op.replace("_", " ")
+        return f"{op} of {' and '.join(self.operands(experiment))}"
+
 
 def _source(data: Any) -> str:
     if isinstance(data, dict):

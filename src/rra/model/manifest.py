@@ -127,3 +127,28 @@ class Manifest(Object):
             for outcome_id, outcome in experiment.outcomes.items()
             if isinstance(outcome, DerivedOutcome)
         }
+
+    def reported_values(self) -> dict[str, Outcome | DerivedOutcome]:
+        """Return all outcomes, made and derived, by ``<experiment>/<outcome>``, in order."""
+        return {
+            f"{experiment_id}/{outcome_id}": outcome
+            for experiment_id, experiment in self.experiments.items()
+            for outcome_id, outcome in experiment.outcomes.items()
+        }
+
+    def sources(self, name: str) -> list[str]:
+        """Return the outcomes that a derived one follows from in the end: those launchers make."""
+        derived = self.derived_outcomes()
+        found: list[str] = []
+        waiting = [name]
+        seen: set[str] = set()
+        while waiting:
+            current = waiting.pop(0)
+            if current in seen:
+                continue
+            seen.add(current)
+            if current in derived:
+                waiting += derived[current].operands(current.partition("/")[0])
+            else:
+                found.append(current)
+        return found

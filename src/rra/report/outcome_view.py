@@ -12,7 +12,7 @@ from rra.report.vocabulary import NOT_VERIFIED, answer, verdict
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
-    from rra.model import Outcome
+    from rra.model import ReportedValue
 
 _UNITS = {"percent": "%", "fraction": "", "seconds": "s"}
 _RULES = {
@@ -35,11 +35,13 @@ def outcome_views(artifact: Artifact, done: Doc, checked: Doc) -> tuple[OutcomeV
     audits = {item.text("outcome"): item for item in checked.docs("values")}
     return tuple(
         _outcome(key, outcome, results.get(key, Doc(None)), audits.get(key, Doc(None)), number_)
-        for number_, (key, outcome) in enumerate(artifact.manifest.outcomes().items(), 1)
+        for number_, (key, outcome) in enumerate(artifact.manifest.reported_values().items(), 1)
     )
 
 
-def _outcome(key: str, outcome: Outcome, result: Doc, audit: Doc, position: int) -> OutcomeView:
+def _outcome(
+    key: str, outcome: ReportedValue, result: Doc, audit: Doc, position: int
+) -> OutcomeView:
     judged = result.doc("judgement")
     found = _distinct([*_findings(result), *_findings(judged), *_findings(audit)])
     decisive = [item for item in found if item.tone == "bad"]
@@ -67,7 +69,7 @@ def _outcome(key: str, outcome: Outcome, result: Doc, audit: Doc, position: int)
 # ------------------------------------------------------------------------- claimed, obtained
 
 
-def _claimed(outcome: Outcome) -> str:
+def _claimed(outcome: ReportedValue) -> str:
     reported = outcome.reported
     text = ", ".join(reported) if isinstance(reported, list) else with_unit(reported, outcome.unit)
     spread = outcome.reported_uncertainty
@@ -82,7 +84,7 @@ def with_unit(value: str, unit: str | None) -> str:
     return f"{value}\u202f{sign}" if sign else value
 
 
-def _obtained(outcome: Outcome, result: Doc, audit: Doc) -> str:
+def _obtained(outcome: ReportedValue, result: Doc, audit: Doc) -> str:
     values = result.texts("values")
     if not values:
         text = audit.text("obtained")
@@ -106,7 +108,7 @@ def short(text: str, digits: int = 8) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-def _deviation(outcome: Outcome) -> tuple[str, str] | None:
+def _deviation(outcome: ReportedValue) -> tuple[str, str] | None:
     stated = outcome.deviation
     if stated is None:
         return None
@@ -180,7 +182,7 @@ def _trial(trial: Doc) -> str:
 # ---------------------------------------------------------------------------- plot and facts
 
 
-def _plot(key: str, outcome: Outcome, result: Doc, judged: Doc) -> Plot | None:
+def _plot(key: str, outcome: ReportedValue, result: Doc, judged: Doc) -> Plot | None:
     reported = number(outcome.reported) if isinstance(outcome.reported, str) else None
     if outcome.type != "number" or reported is None:
         return None
@@ -209,7 +211,7 @@ def _plot(key: str, outcome: Outcome, result: Doc, judged: Doc) -> Plot | None:
 
 
 def _paper_lane(
-    outcome: Outcome, reported: Decimal, judged: Doc, band: tuple[Decimal, Decimal] | None
+    outcome: ReportedValue, reported: Decimal, judged: Doc, band: tuple[Decimal, Decimal] | None
 ) -> Lane:
     """Return the paper's lane: its value and what is no difference from it."""
     exponent = reported.as_tuple().exponent
@@ -230,7 +232,7 @@ def _lane(kind: str, title: str, values: tuple[Decimal, ...]) -> Lane:
     return Lane(kind, title, spread + count, values)
 
 
-def _facts(outcome: Outcome, result: Doc, judged: Doc, audit: Doc) -> tuple[Fact, ...]:
+def _facts(outcome: ReportedValue, result: Doc, judged: Doc, audit: Doc) -> tuple[Fact, ...]:
     obtained = _obtained(outcome, result, audit)
     facts = [
         Fact("claimed", _claimed(outcome) if outcome.type != "number" else ""),
@@ -283,7 +285,7 @@ def _assessment(test: Doc, unit: str | None) -> str:
 # ------------------------------------------------------------------------------------ trace
 
 
-def _trace(outcome: Outcome, trace: Doc) -> tuple[Step, ...]:
+def _trace(outcome: ReportedValue, trace: Doc) -> tuple[Step, ...]:
     """Return the way from the number back to the script."""
     if not trace:
         return ()

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from rra.artifact import Artifact
-from rra.audit import Finding
+from rra.audit import Finding, Trace
 from rra.audit.agreement import steady
 from rra.audit.rerun import Chain, read_value
 from rra.audit.trace import build_trace
 from rra.errors import SelectError
-from rra.model import Outcome, Reference
-from rra.values.selectors import OutcomeValue, Value
+from rra.model import Reference, ReportedValue
+from rra.values.selectors import NotReadError, OutcomeValue, Value
 from rra.values.success import Judgement, judge
 from rra.verify.documents import OutcomeReproduction
 
@@ -52,6 +52,8 @@ class Obtained:
                 return cls(tuple(values), first, _failure(chains[-1]))
             try:
                 values.append(read_value(chains, outcome))
+            except NotReadError as error:
+                return cls(tuple(values), first, ("not read", f"{error.message} ({error.hint})"))
             except SelectError as error:
                 hint = f" ({error.hint})" if error.hint else ""
                 return cls(tuple(values), first, ("no value", error.message + hint))
@@ -114,6 +116,11 @@ def _judged(
     references: Reference | None,
     judgement: Judgement,
 ) -> OutcomeReproduction:
+    return _document(artifact, name, obtained, judged_facts(judgement, references))
+
+
+def judged_facts(judgement: Judgement, references: Reference | None) -> dict[str, object]:
+    """Return what a judgement says of an outcome, by the keys of its reproduction."""
     document = judgement.to_json()
     deciding = judgement.deciding.to_json()
     scores = references.scores if references is not None else []
@@ -121,7 +128,7 @@ def _judged(
         Finding(code=finding.code, status="uncertain", material=False, message=finding.message)
         for finding in judgement.findings
     ]
-    facts = {
+    return {
         "references": [_text(score.value) for score in scores],
         "mean": document["mean"],
         "centre": deciding["centre"],
@@ -136,14 +143,18 @@ def _judged(
         "judgement": document,
         "findings": [finding.to_json() for finding in findings],
     }
-    return _document(artifact, name, obtained, facts)
 
 
 def blocked(artifact: Artifact, name: str, obtained: Obtained | None = None) -> OutcomeReproduction:
     """Return the verdict on an outcome that nothing was obtained for."""
     given = obtained or Obtained(hindrance=("launcher failed", "it was not run"))
     word, why = given.hindrance or ("launcher failed", "it was not run")
-    facts = {
+    return _document(artifact, name, given, blocked_facts(word, why))
+
+
+def blocked_facts(word: str, why: str) -> dict[str, object]:
+    """Return what is said of an outcome that there is no value for."""
+    return {
         "agreement": "not_assessed",
         "repeatability": "not_assessed",
         "verdict": "could_not_run",
@@ -151,7 +162,6 @@ def blocked(artifact: Artifact, name: str, obtained: Obtained | None = None) -> 
         "label": f"could_not_run({word})",
         "reason": why,
     }
-    return _document(artifact, name, given, facts)
 
 
 def probed(outcome: OutcomeReproduction, findings: Sequence[Finding]) -> OutcomeReproduction:
@@ -185,9 +195,26 @@ def _document(
     record = result.record if result is not None else None
     digest = result.record_digest if result is not None else None
     trace = build_trace(artifact, name, outcome, selected, record, digest)
+    own = {
+        "values": [_text(report.value) for report in obtained.reports],
+        "texts": [report.text for report in obtained.reports],
+    }
+    return described(outcome, trace, {**own, **facts})
+
+
+def described(
+    outcome: ReportedValue, trace: Trace, facts: Mapping[str, object]
+) -> OutcomeReproduction:
+    """Put together what the artifact says of an outcome and what was found.
+
+    Args:
+        outcome: The outcome.
+        trace: From the value to what made it.
+        facts: What was found, by the keys of its reproduction.
+    """
     return OutcomeReproduction.model_validate(
         {
-            "outcome": name,
+            "outcome": trace.outcome,
             "type": outcome.type,
             "reported": trace.reported,
             "reported_uncertainty": _uncertainty(outcome),
@@ -195,8 +222,6 @@ def _document(
             "location": outcome.location,
             "metric": outcome.metric,
             "scope": outcome.scope,
-            "values": [_text(report.value) for report in obtained.reports],
-            "texts": [report.text for report in obtained.reports],
             "deviation": outcome.deviation.to_json() if outcome.deviation is not None else None,
             "trace": trace.to_json(),
             **facts,
@@ -204,7 +229,7 @@ def _document(
     )
 
 
-def _uncertainty(outcome: Outcome) -> str | None:
+def _uncertainty(outcome: ReportedValue) -> str | None:
     spread = outcome.reported_uncertainty
     return f"± {spread.value} ({spread.kind} of {spread.runs} runs)" if spread else None
 

@@ -84,7 +84,10 @@ def make_plan(artifact: Artifact, terms: Terms) -> VerificationPlan:
             _runs(artifact, group, count, terms.nonce)
             for group, count in zip(groups, counts, strict=True)
         ],
-        outcomes=[outcomes[name] for name in manifest.outcomes()],
+        outcomes=[
+            outcomes[name] if name in outcomes else _derived(artifact, name, outcomes, terms)
+            for name in manifest.reported_values()
+        ],
         sandbox=terms.sandbox,
         references=canonical.digest(references.model_dump(mode="json", exclude_none=True))
         if references is not None
@@ -138,7 +141,7 @@ def _runs(artifact: Artifact, group: Group, reports: int, nonce: str) -> Planned
 def _outcome(
     artifact: Artifact, name: str, group: Group, reports: int, terms: Terms
 ) -> PlannedOutcome:
-    outcomes = artifact.manifest.outcomes()
+    outcomes = artifact.manifest.reported_values()
     reported = outcomes[name].reported
     return PlannedOutcome(
         outcome=name,
@@ -150,6 +153,27 @@ def _outcome(
         runs_per_report=group.count,
         references=_references(terms, name),
         deterministic=steady(artifact.manifest.launchers[group.launcher]),
+    )
+
+
+def _derived(
+    artifact: Artifact, name: str, made: Mapping[str, PlannedOutcome], terms: Terms
+) -> PlannedOutcome:
+    """Plan an outcome that follows from others: as many values as all of them have."""
+    sources = [made[source] for source in artifact.manifest.sources(name)]
+    outcome = artifact.manifest.derived_outcomes()[name]
+    reported = outcome.reported
+    states = [source.deterministic for source in sources]
+    return sources[0].model_copy(
+        update={
+            "outcome": name,
+            "reported": reported if isinstance(reported, str) else ", ".join(reported),
+            "unit": outcome.unit,
+            "reports": min(source.reports for source in sources),
+            "runs_per_report": max(source.runs_per_report for source in sources),
+            "references": _references(terms, name),
+            "deterministic": True if all(states) else (False if False in states else None),
+        }
     )
 
 

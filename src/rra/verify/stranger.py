@@ -16,6 +16,7 @@ from rra.artifact import BLANK_MARK, Artifact
 from rra.audit import Budget
 from rra.audit.copies import find_copies
 from rra.audit.groups import Group
+from rra.audit.predictions import not_recomputed
 from rra.audit.rerun import Chain, Ground, Reruns, Surroundings
 from rra.bundle.identity import core_digest
 from rra.bundle.lock_state import lock_notes
@@ -29,6 +30,7 @@ from rra.model.verdicts import combine_verdicts
 from rra.sandbox import Sandbox, best_sandbox
 from rra.values.success import DEFAULT_ALPHA
 from rra.verify.conclusions import coverage_of, level_of
+from rra.verify.derived import conclude_derived
 from rra.verify.documents import (
     EnvironmentFacts,
     LauncherRun,
@@ -118,7 +120,7 @@ def _refuse_blanks(artifact: Artifact) -> None:
     """Refuse outcomes whose reported value nobody has filled in."""
     blank = [
         name
-        for name, outcome in artifact.manifest.outcomes().items()
+        for name, outcome in artifact.manifest.reported_values().items()
         if BLANK_MARK in str(outcome.reported)
     ]
     if blank:
@@ -310,10 +312,18 @@ class _Verification:
 
     def _conclude(self, plan: VerificationPlan, started: str) -> Reproduction:
         manifest = self._artifact.manifest
-        outcomes = [
-            self._outcomes.get(name) or blocked(self._artifact, name)
+        made = {
+            name: self._outcomes.get(name) or blocked(self._artifact, name)
             for name in manifest.outcomes()
-        ]
+        }
+        derived = conclude_derived(
+            self._artifact,
+            made,
+            self._references,
+            alpha=plan.alpha,
+            run_count=len(plan.outcomes),
+        )
+        outcomes = [(made | derived)[name] for name in manifest.reported_values()]
         runs = list(self._runs.values())
         level = level_of(plan, self._environments, runs, outcomes, self._options.well_formed)
         experiments = {
@@ -340,6 +350,7 @@ class _Verification:
             accepted_documented=self._options.accept_documented,
             notes=[
                 *self._artifact.notes,
+                *not_recomputed(manifest),
                 *lock_notes(self._artifact, self._core),
                 *(f"not isolated: {gap}" for gap in self._sandbox.gaps),
             ],

@@ -17,6 +17,7 @@ DIFFERENT = "outcome/operands-differ"
 NUMBERS = "outcome/operands-are-numbers"
 CIRCLE = "outcome/no-circle"
 UNITS = "outcome/operand-units"
+PROPORTION = "outcome/ratio-is-a-proportion"
 
 _PAIRS = ("difference", "ratio", "percent_change")
 _OWN_UNIT = ("difference", "mean")
@@ -137,7 +138,8 @@ def _proportion(
         place = (*_place(name)[:-1], "unit")
         op = outcome["derived"]["op"]
         message = f"a {op} is a proportion, and {unit!r} is none"
-        yield document.problem(place, message, clause=UNITS, hint="write percent or fraction")
+        hint = "write percent or fraction"
+        yield document.problem(place, message, clause=PROPORTION, hint=hint)
 
 
 def _circles(document: YamlDocument, outcomes: Outcomes) -> Iterator[Problem]:

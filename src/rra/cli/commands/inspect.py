@@ -53,7 +53,7 @@ def _render(result: Inspection) -> str:
     lines += ["", table(("layer", "files", "unpacked", "packed"), rows), ""]
     claims = [
         (name, " ".join(one.reported) if isinstance(one.reported, list) else one.reported)
-        for name, one in manifest.outcomes().items()
+        for name, one in manifest.reported_values().items()
     ]
     lines += [table(("outcome", "claimed"), claims), ""]
     lines += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from decimal import Decimal
 
-from rra.model import Outcome, ReportedUncertainty
+from rra.model import ReportedUncertainty, ReportedValue
 from rra.values.aggregate import DIGITS
 from rra.values.numbers import parse_value
 from rra.values.success.comparison import (
@@ -49,7 +49,7 @@ class Evidence:
     alpha: float
 
 
-def paper_sample(outcome: Outcome, scale: Scale) -> Sample | None:
+def paper_sample(outcome: ReportedValue, scale: Scale) -> Sample | None:
     """Return the paper's value as a sample of its own runs, from its reported spread.
 
     A standard error times √n, a 95 % interval's half-width divided by t/√n, and a range's
@@ -83,7 +83,7 @@ def _deviation(given: ReportedUncertainty) -> Decimal:
     return size
 
 
-def agrees_with_paper(outcome: Outcome, evidence: Evidence) -> Assessment:
+def agrees_with_paper(outcome: ReportedValue, evidence: Evidence) -> Assessment:
     """Compare the reported value with what the artifact gives, by the best evidence there is.
 
     In this order: the paper's own spread; references made by others; three or more fresh runs;
@@ -116,7 +116,7 @@ def agrees_with_paper(outcome: Outcome, evidence: Evidence) -> Assessment:
 
 
 def _by_spread(
-    outcome: Outcome, evidence: Evidence, base: Sample, other: Sample, rule: Rule
+    outcome: ReportedValue, evidence: Evidence, base: Sample, other: Sample, rule: Rule
 ) -> Assessment:
     """Test whether `other` lies inside base ± max(t·s·√(1/k + 1/n), floor)."""
     reported = reported_number(outcome)
@@ -153,7 +153,7 @@ def _by_spread(
     )
 
 
-def _deterministic(outcome: Outcome, evidence: Evidence) -> Assessment:
+def _deterministic(outcome: ReportedValue, evidence: Evidence) -> Assessment:
     """Compare one value with the reported one within the granularity, exactly."""
     reported = reported_number(outcome)
     value = evidence.scale.back(evidence.fresh.mean) if evidence.scale.log else evidence.fresh.mean

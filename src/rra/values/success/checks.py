@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from rra.errors import SelectError
-from rra.model import Outcome, Reference
+from rra.model import Reference, ReportedValue
 from rra.values.numbers import describe_nonfinite, parse_value
 from rra.values.success.agreement import paper_sample
 from rra.values.success.granularity import Scale, items_apart, reported_number
@@ -14,7 +14,7 @@ from rra.values.success.judgement import Finding, shown
 from rra.values.success.repeatability import MINIMUM_REFERENCES
 
 
-def barrier(outcome: Outcome, *, same_hardware: bool) -> str:
+def barrier(outcome: ReportedValue, *, same_hardware: bool) -> str:
     """Say why the values of an outcome cannot be compared here; empty when they can."""
     if outcome.comparable == "never":
         return "declared as not comparable between machines"
@@ -57,14 +57,14 @@ def reference_numbers(
     return [scale.to(value) for value in values], None
 
 
-def better(outcome: Outcome, value: Decimal, other: Decimal) -> bool:
+def better(outcome: ReportedValue, value: Decimal, other: Decimal) -> bool:
     """Tell whether a value is better than another, by the declared direction."""
     if outcome.direction is None:
         return False
     return value > other if outcome.direction == "higher" else value < other
 
 
-def bounds_finding(outcome: Outcome, numbers: Sequence[Decimal]) -> Finding | None:
+def bounds_finding(outcome: ReportedValue, numbers: Sequence[Decimal]) -> Finding | None:
     """Report a value that the declared bounds make impossible."""
     if outcome.bounds is None or len(outcome.bounds) != 2:
         return None
@@ -76,7 +76,7 @@ def bounds_finding(outcome: Outcome, numbers: Sequence[Decimal]) -> Finding | No
     return None
 
 
-def spread_finding(outcome: Outcome, scale: Scale) -> Finding | None:
+def spread_finding(outcome: ReportedValue, scale: Scale) -> Finding | None:
     """Report a spread beside the paper's value that cannot be used."""
     given = outcome.reported_uncertainty
     if given is None or paper_sample(outcome, scale) is not None:
@@ -88,7 +88,7 @@ def spread_finding(outcome: Outcome, scale: Scale) -> Finding | None:
     return Finding("unusable-spread", message)
 
 
-def disagreement_findings(outcome: Outcome, value: Decimal) -> list[Finding]:
+def disagreement_findings(outcome: ReportedValue, value: Decimal) -> list[Finding]:
     """Say what is worth knowing about a value that does not agree: one item off, or better."""
     findings = []
     counts = items_apart(outcome, value)

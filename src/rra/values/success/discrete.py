@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from rra.errors import SelectError
-from rra.model import Outcome, Reference
+from rra.model import Reference, ReportedValue
 from rra.values.selectors import Value
 from rra.values.success.judgement import Assessment, listed
 from rra.values.success.repeatability import MINIMUM_REFERENCES
@@ -15,7 +15,7 @@ _Key = str | tuple[str, ...]
 
 
 def judge_discrete(
-    outcome: Outcome, fresh: Sequence[Value], references: Reference | None
+    outcome: ReportedValue, fresh: Sequence[Value], references: Reference | None
 ) -> tuple[Assessment, Assessment]:
     """Answer both questions for a category or a list.
 
@@ -42,7 +42,7 @@ def judge_discrete(
 
 
 def _repeats(
-    outcome: Outcome, keys: list[_Key], shown: str, references: Reference | None
+    outcome: ReportedValue, keys: list[_Key], shown: str, references: Reference | None
 ) -> Assessment:
     if references is None:
         return Assessment("not_assessed", "there are no references")
@@ -62,14 +62,14 @@ def _too_few(count: int) -> str:
     return f"{count} reference values are too few; {MINIMUM_REFERENCES} are needed"
 
 
-def _declared(outcome: Outcome, value: str | list[str]) -> Value:
+def _declared(outcome: ReportedValue, value: str | list[str]) -> Value:
     if outcome.type == "list":
         items = value.split(",") if isinstance(value, str) else value
         return tuple(item.strip() for item in items)
     return value if isinstance(value, str) else tuple(value)
 
 
-def _key(outcome: Outcome, value: Value) -> _Key:
+def _key(outcome: ReportedValue, value: Value) -> _Key:
     if outcome.type == "list" and isinstance(value, tuple):
         items = [_fold(item) for item in value]
         return tuple(sorted(set(items))) if outcome.order == "set" else tuple(items)

@@ -6,7 +6,7 @@ import dataclasses
 from decimal import Decimal
 
 from rra.errors import SelectError
-from rra.model import Outcome
+from rra.model import ReportedValue
 from rra.values.aggregate import DIGITS
 from rra.values.numbers import ReportedNumber, parse_value
 from rra.values.units import whole_of
@@ -41,7 +41,7 @@ class Scale:
         return max(upper, DIGITS.ln(DIGITS.divide(value, value - distance)))
 
 
-def reported_number(outcome: Outcome) -> ReportedNumber:
+def reported_number(outcome: ReportedValue) -> ReportedNumber:
     """Return the reported value of an outcome of type number.
 
     Raises:
@@ -55,13 +55,13 @@ def reported_number(outcome: Outcome) -> ReportedNumber:
     return ReportedNumber.parse(outcome.reported)
 
 
-def half_ulp(outcome: Outcome) -> Decimal:
+def half_ulp(outcome: ReportedValue) -> Decimal:
     """Return half a unit in the last reported place, or the declared tolerance."""
     declared = _tolerance(outcome)
     return declared if declared is not None else reported_number(outcome).quantum * _HALF
 
 
-def granularity(outcome: Outcome) -> Decimal:
+def granularity(outcome: ReportedValue) -> Decimal:
     """Return g of `rra-success/v1`, in the unit of the outcome.
 
     Half a unit in the last reported place, plus half an item for a proportion of `n_items`, plus
@@ -80,7 +80,7 @@ def granularity(outcome: Outcome) -> Decimal:
     return reported.quantum * _HALF + half_item + rounding
 
 
-def item_size(outcome: Outcome) -> Decimal | None:
+def item_size(outcome: ReportedValue) -> Decimal | None:
     """Return what one item of `n_items` is worth; None when the outcome is no proportion."""
     whole = whole_of(outcome.unit)
     if outcome.n_items is None or outcome.n_items < 1 or whole is None:
@@ -88,11 +88,11 @@ def item_size(outcome: Outcome) -> Decimal | None:
     return DIGITS.divide(whole, Decimal(outcome.n_items))
 
 
-def _tolerance(outcome: Outcome) -> Decimal | None:
+def _tolerance(outcome: ReportedValue) -> Decimal | None:
     return None if outcome.tolerance is None else parse_value(outcome.tolerance)
 
 
-def items_apart(outcome: Outcome, value: Decimal) -> str:
+def items_apart(outcome: ReportedValue, value: Decimal) -> str:
     """Say both values as counts of items (``170 of 178 against 171``); empty when they are none."""
     item = item_size(outcome)
     if item is None:

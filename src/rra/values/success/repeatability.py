@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from rra.model import Outcome
+from rra.model import ReportedValue
 from rra.values.aggregate import DIGITS
 from rra.values.numbers import parse_value
 from rra.values.success.comparison import (
@@ -28,7 +28,12 @@ GRUBBS_MINIMUM = 5
 
 
 def repeats(
-    outcome: Outcome, references: Sample, fresh: Sample, scale: Scale, g: Decimal, alpha: float
+    outcome: ReportedValue,
+    references: Sample,
+    fresh: Sample,
+    scale: Scale,
+    g: Decimal,
+    alpha: float,
 ) -> Assessment:
     """Test whether fresh values come from where the references come from.
 
@@ -74,7 +79,7 @@ def repeats(
     )
 
 
-def _meaningful(outcome: Outcome) -> Decimal | None:
+def _meaningful(outcome: ReportedValue) -> Decimal | None:
     if outcome.meaningful_difference is None:
         return None
     return parse_value(outcome.meaningful_difference)

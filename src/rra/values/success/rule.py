@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from rra.errors import SelectError
-from rra.model import Outcome, Reference
+from rra.model import Reference, ReportedValue
 from rra.values.aggregate import mean
 from rra.values.numbers import ReportedNumber, rounds_to
 from rra.values.selectors import Value
@@ -41,7 +41,7 @@ _NO_REFERENCES = Assessment("not_assessed", "there are no references")
 
 
 def judge(
-    outcome: Outcome,
+    outcome: ReportedValue,
     fresh: Sequence[Value],
     references: Reference | None = None,
     *,
@@ -95,7 +95,7 @@ def judge(
 class _Draft:
     """A judgement in the making."""
 
-    outcome: Outcome
+    outcome: ReportedValue
     fresh: list[Value]
     references: Reference | None
     alpha: float
