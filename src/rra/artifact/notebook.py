@@ -30,21 +30,29 @@ class Cell:
 def read_cells(path: Path) -> list[Cell]:
     """Return the cells of a notebook of any version, in order.
 
+    What is wrong with a notebook but does not keep its cells from being read (ids that are
+    missing or given twice) is left as it is: upstream's `reads` would repair it in memory, with
+    random ids, and warn.
+
     Raises:
         FormatError: The file is not a notebook.
     """
     import nbformat
+    import nbformat.reader
 
     try:
         text = path.read_text("utf-8-sig")
-        notebook: Any = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
-    except (ValueError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        notebook: Any = nbformat.reader.reads(text)  # type: ignore[no-untyped-call]
+        if nbformat.reader.get_version(notebook)[0] != 4:  # type: ignore[no-untyped-call]
+            notebook = nbformat.convert(notebook, 4)  # type: ignore[no-untyped-call]
+        cells = [_cell(cell) for cell in notebook["cells"]]
+    except (ValueError, KeyError, AttributeError, TypeError, nbformat.ValidationError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, json.JSONDecodeError):
             first = f"not JSON: {first}"
         problem = Problem(f"not a notebook: {first}", str(path), clause="code/notebook")
         raise FormatError(str(problem), problems=(problem,)) from error
-    return [_cell(cell) for cell in notebook.get("cells", [])]
+    return cells
 
 
 def _cell(cell: Any) -> Cell:
