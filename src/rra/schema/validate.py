@@ -158,6 +158,8 @@ def _explain_type(error: Any, name: str, value: str) -> tuple[str, str]:
 
 def _explain_enum(error: Any, name: str, value: str) -> tuple[str, str]:
     allowed = [str(item) for item in error.validator_value]
+    if len(allowed) == 1 and error.schema.get("description"):
+        return f"{name} is {value}, not {allowed[0]}", error.schema["description"]
     message = f"{name} is {value}, which is none of {', '.join(allowed)}"
     return message, _nearest_hint(str(error.instance), allowed)
 
