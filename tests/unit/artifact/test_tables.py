@@ -40,6 +40,7 @@ def faults(root: Path, made: dict[str, Any], **experiment: Any) -> list[Problem]
     return list(caught.value.problems)
 
 
+@pytest.mark.clause("outcome/digits-survive")
 def test_every_cell_becomes_an_outcome_with_its_text_as_reported(tmp_path: Path) -> None:
     outcomes = load(tmp_path, table()).manifest.outcomes()
     assert {name: (one.reported, one.unit) for name, one in outcomes.items()} == {
@@ -86,6 +87,7 @@ def test_names_in_the_output_go_into_the_selector_as_it_needs_them(tmp_path: Pat
     }
 
 
+@pytest.mark.clause("table/particular-counts")
 def test_what_is_said_of_cell_row_and_column_comes_before_what_is_said_of_the_table(
     tmp_path: Path,
 ) -> None:
@@ -162,6 +164,7 @@ def test_a_digit_in_brackets_can_be_read_in_two_ways(tmp_path: Path) -> None:
     assert str(problem).startswith("guide/reported/t.csv:2:3: a-acc: '98.9(3)' can be read in two")
 
 
+@pytest.mark.clause("table/left-out-is-said")
 def test_cells_without_a_value_are_left_out_and_said(tmp_path: Path) -> None:
     text = "m,p,r,note\nA,1.0,–,best\nB,,n/a,\nC,0.5,0.7,\n"
     artifact = load(tmp_path, table(text))
@@ -426,6 +429,7 @@ def test_unknown_keys_of_a_row_are_warned_about(tmp_path: Path) -> None:
     assert "nearest known key n_items" in warning.message
 
 
+@pytest.mark.clause("table/size")
 def test_a_large_table_is_read(tmp_path: Path) -> None:
     text = "m," + ",".join(f"c{n}" for n in range(100)) + "\n"
     text += "".join(f"r{n}," + ",".join(["0.5"] * 100) + "\n" for n in range(100))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from rra.audit.groups import draw_seed, group_outcomes
 from rra.model import Manifest
 from tests.support.artifacts import manifest, outcome
@@ -27,6 +29,7 @@ def test_outcomes_of_one_launcher_share_its_runs() -> None:
     assert groups[0].instance == "default"
 
 
+@pytest.mark.clause("selector/as-many-runs")
 def test_a_selector_can_ask_for_several_runs_and_for_parameters() -> None:
     document = built(
         {"values": [1, 2, 3]},
@@ -46,6 +49,7 @@ def test_a_selector_can_ask_for_several_runs_and_for_parameters() -> None:
     assert [group.outcomes for group in group_outcomes(document, ["t/d"])] == [("t/d",)]
 
 
+@pytest.mark.clause("selector/own-seeds")
 def test_seeds_come_from_the_nonce() -> None:
     launcher = built({"values": [1]}, a=outcome()).launchers["main"]
     drawn = [draw_seed("main", launcher, "aa", index) for index in range(5)]

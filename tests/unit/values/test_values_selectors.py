@@ -55,6 +55,7 @@ METRICS = """\
         ("/scores/n~0items", "178", 4),
     ],
 )
+@pytest.mark.clause("selector/digits-survive")
 def test_json_keeps_the_literal_and_finds_the_line(
     tmp_path: Path, pointer: str, text: str, line: int
 ) -> None:
@@ -136,6 +137,7 @@ def test_json_lines_and_pick(tmp_path: Path, pick: Any, text: str, line: int) ->
     assert (found.text, found.line, found.candidates) == (text, line, 3)
 
 
+@pytest.mark.clause("selector/no-silent-choice")
 def test_two_matches_are_an_error_that_shows_them(tmp_path: Path) -> None:
     write(tmp_path, "log.jsonl", LINES)
     error = refused(tmp_path, selector("log.jsonl", json="/acc"))
@@ -235,6 +237,7 @@ def test_regex_that_does_not_give_one_number(tmp_path: Path, pattern: str, said:
     assert said in str(refused(tmp_path, selector("stdout.txt", regex=pattern)))
 
 
+@pytest.mark.clause("selector/pattern-is-bounded")
 def test_a_pattern_that_never_ends_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +301,7 @@ class Exploding:
 
 
 @pytest.mark.clause("security/no-unpickling")
+@pytest.mark.clause("selector/nothing-unpickled")
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     objects = np.array([Exploding()], dtype=object)
     np.save(tmp_path / "r.npy", objects, allow_pickle=True)
@@ -356,6 +360,7 @@ def test_streams_are_outputs_that_lie_elsewhere(tmp_path: Path) -> None:
         ({"cell": {"index": 3}}, "the locator 'cell' is not read"),
     ],
 )
+@pytest.mark.clause("outcome/never-left-out")
 def test_locators_that_are_not_read_say_which_are(
     tmp_path: Path, fields: dict[str, Any], said: str
 ) -> None:
@@ -364,6 +369,7 @@ def test_locators_that_are_not_read_say_which_are(
     assert "json, csv, regex, npz" in error.hint
 
 
+@pytest.mark.clause("selector/best-is-no-nan")
 def test_a_maximum_over_nan_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "log.jsonl", '{"a": 1}\n{"a": NaN}\n')
     error = refused(tmp_path, selector("log.jsonl", json="/a", pick="max"))

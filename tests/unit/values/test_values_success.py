@@ -83,7 +83,7 @@ def test_wine_nearest_neighbour_is_one_item_off() -> None:
 DEVIATION = {"observed": "95.5", "explanation": "one sample of 178 is classified otherwise"}
 
 
-@pytest.mark.clause("reproduction/documented-deviation")
+@pytest.mark.clause("reproduction/documented-deviation", "outcome/deviation-is-no-reproduction")
 def test_a_documented_deviation_is_no_reproduction() -> None:
     outcome = wine("96.1", deviation=DEVIATION)
     known = references(*["95.50561797752809"] * 3)

@@ -1,0 +1,98 @@
+"""What experiments have to keep to beyond their schema, in the words that authors read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rra._base.yaml import YamlDocument
+from rra.artifact.semantics.derived import CIRCLE
+from rra.artifact.semantics.experiments import check
+from rra.artifact.semantics.outcomes import outcome_faults
+from rra.errors import Problem, SelectError
+from rra.values.reported import reported_number
+from tests.support.artifacts import outcome
+
+
+def found(outcomes: dict[str, Any], **table: Any) -> list[Problem]:
+    experiment: dict[str, Any] = {"outcomes": outcomes, **table}
+    data = {"launchers": {"main": {}}, "experiments": {"t": experiment}}
+    return list(check(YamlDocument(data, "", "rra.yaml", {})))
+
+
+def derived(op: str, *of: str) -> dict[str, Any]:
+    return {"type": "number", "reported": "1", "derived": {"op": op, "of": list(of)}}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "decimals"),
+    [
+        ("98.90", "98.90", 2),
+        ("\u22120.5", "-0.5", 1),
+        ("5.", "5", 0),
+        ("1.2e3", "1200", -2),
+        ("1,234.5", "1234.5", 1),
+        ("1\u202f234", "1234", 0),
+    ],
+)
+def test_reported_numbers_keep_value_and_decimals(text: str, value: str, decimals: int) -> None:
+    number = reported_number(text)
+    assert (f"{number.value:f}", number.decimals, number.text) == (value, decimals, text)
+
+
+@pytest.mark.parametrize("text", ["98,9", "1,234", "98.9%", "1_000", "NaN", " 1", "0x1", "\u0661"])
+def test_what_is_no_reported_number(text: str) -> None:
+    with pytest.raises(SelectError):
+        reported_number(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "said"),
+    [
+        ({"reported": "1,234"}, "reported", "it can mean 1.234 (decimal comma) or 1234"),
+        ({"bounds": [0, 1]}, "reported", "the reported 98.9 is outside the bounds 0 and 1"),
+        (
+            {"deviation": {"observed": "98.876", "explanation": "x"}},
+            "deviation/observed",
+            "the observed 98.876 is 98.9 at the decimals of the reported 98.9",
+        ),
+        ({"unit": "s", "file_unit": "percent"}, "selector/unit", "cannot convert 'percent'"),
+        ({"aggregate": "sd"}, "selector/aggregate", "needs two runs or more, and one is read"),
+        ({"regex": "a: ([0-9.]+)"}, "selector/regex", "has no group named 'value'"),
+        ({"launcher": "mian"}, "selector/launcher", "no launcher is called 'mian'"),
+    ],
+)
+def test_faults_say_what_and_where(changes: dict[str, Any], pointer: str, said: str) -> None:
+    (problem,) = found({"a": outcome(**changes)})
+    assert problem.pointer == f"/experiments/t/outcomes/a/{pointer}"
+    assert said in problem.message
+    assert problem.hint
+
+
+def test_a_blank_is_left_to_the_rule_about_blanks() -> None:
+    assert not list(outcome_faults(outcome("\u27e6fill: as in Table 1\u27e7", bounds=[0, 1])))
+
+
+def test_every_circle_is_said_once() -> None:
+    outcomes = {
+        "a": derived("difference", "b", "z"),
+        "b": derived("difference", "c", "z"),
+        "c": derived("difference", "a", "z"),
+        "d": derived("difference", "a", "e"),
+        "e": derived("mean", "e", "z"),
+        "z": outcome(),
+    }
+    problems = [one for one in found(outcomes) if one.clause == CIRCLE]
+    assert [one.pointer for one in problems] == [
+        "/experiments/t/outcomes/a/derived/of",
+        "/experiments/t/outcomes/e/derived/of",
+    ]
+    assert problems[0].message.endswith("t/a from t/b from t/c from t/a")
+
+
+def test_a_long_chain_is_no_circle_and_takes_no_time() -> None:
+    count = 20_000
+    outcomes = {f"a{n}": derived("difference", f"a{n + 1}", "z") for n in range(count)}
+    outcomes |= {f"a{count}": outcome(), "z": outcome()}
+    assert not found(outcomes)
