@@ -36,8 +36,7 @@ def read_regex(path: Path, pattern: str) -> list[Candidate]:
 
     Args:
         path: File to read; bytes that are not UTF-8 are replaced.
-        pattern: Python regular expression with a group ``(?P<value>…)``; when it has one named
-            group only, that group may have any name.
+        pattern: Regular expression with a group ``(?P<value>…)``.
 
     Raises:
         SelectError: The pattern is not valid, matches nothing, or takes too long.
@@ -82,8 +81,8 @@ def value_group(pattern: str) -> str:
             f"{pattern!r} is not a regular expression: {error}",
             hint="Python's syntax is used; see the documentation of its re module",
         ) from error
-    if GROUP in names or len(names) == 1:
-        return GROUP if GROUP in names else names[0]
+    if GROUP in names:
+        return GROUP
     raise SelectError(
         f"{pattern!r} has no group named {GROUP!r}",
         hint=r"put the value into a named group: accuracy: (?P<value>[0-9.]+)",
