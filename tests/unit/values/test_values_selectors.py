@@ -205,7 +205,9 @@ def test_regex_finds_line_and_value(tmp_path: Path) -> None:
     write(tmp_path, "stdout.txt", LOG)
     found = select(tmp_path, selector("stdout.txt", regex=r"^epoch 2 acc=(?P<value>[\d.]+)$"))
     assert (found.text, found.line, found.place) == ("0.75", 3, "line 3")
-    found = select(tmp_path, selector("stdout.txt", regex=r"^progress 100% final (?P<value>[\d.]+)"))
+    found = select(
+        tmp_path, selector("stdout.txt", regex=r"^progress 100% final (?P<value>[\d.]+)")
+    )
     assert (found.text, found.line) == ("98.9", 4)
 
 
