@@ -21,6 +21,9 @@ REPLACED_BY = "x-replaced-by"
 """Where a deprecated subschema says what to write instead."""
 
 _NEAR = 0.6
+_SUGGESTIONS = 100
+"""Unknown keys of a document for which the nearest known one is looked for: it takes a while."""
+
 Schema = Mapping[str, Any]
 _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean"}
 
@@ -44,33 +47,39 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def unknown_keys(document: YamlDocument, schema: Schema) -> Iterator[Problem]:
     """Yield a warning for each unknown key, which is kept, and for each deprecated one."""
-    yield from _look(document, document.data, (schema,), schema, ())
+    yield from _Walk(document, schema).look(document.data, (schema,), ())
 
 
-def _look(
-    document: YamlDocument,
-    data: object,
-    schemas: tuple[Schema, ...],
-    root: Schema,
-    path: tuple[Key, ...],
-) -> Iterator[Problem]:
-    known = _Known()
-    for schema in schemas:
-        _gather(schema, root, data, known)
-    if known.deprecated is not None and path:
-        yield _deprecated(document, path, known.deprecated)
-    if isinstance(data, list) and known.items is not None:
-        for index, item in enumerate(data):
-            yield from _look(document, item, (known.items,), root, (*path, index))
-    if not isinstance(data, dict):
-        return
-    for key, value in data.items():
-        here = (*path, str(key))
-        inner = _inner(str(key), known)
-        if inner:
-            yield from _look(document, value, inner, root, here)
-        elif known.properties and known.other is None and not str(key).startswith("x-"):
-            yield _unknown(document, here, known.properties)
+class _Walk:
+    """A way through a document beside its schema."""
+
+    def __init__(self, document: YamlDocument, root: Schema) -> None:
+        self._document, self._root = document, root
+        self._unknown = 0
+
+    def look(
+        self, data: object, schemas: tuple[Schema, ...], path: tuple[Key, ...]
+    ) -> Iterator[Problem]:
+        """Yield the warnings about a value and everything in it."""
+        known = _Known()
+        for schema in schemas:
+            _gather(schema, self._root, data, known)
+        if known.deprecated is not None and path:
+            yield _deprecated(self._document, path, known.deprecated)
+        if isinstance(data, list) and known.items is not None:
+            for index, item in enumerate(data):
+                yield from self.look(item, (known.items,), (*path, index))
+        if not isinstance(data, dict):
+            return
+        for key, value in data.items():
+            here = (*path, str(key))
+            inner = _inner(str(key), known)
+            if inner:
+                yield from self.look(value, inner, here)
+            elif known.properties and known.other is None and not str(key).startswith("x-"):
+                self._unknown += 1
+                wanted = known.properties if self._unknown <= _SUGGESTIONS else {}
+                yield _unknown(self._document, here, wanted)
 
 
 def _inner(key: str, known: _Known) -> tuple[Schema, ...]:
