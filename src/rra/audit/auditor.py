@@ -119,6 +119,7 @@ class _Audit:
         fresh = self._rerun() if self._options.rerun else None
         manifest = self._artifact.manifest
         return AuditResult(
+            type="audit/v1",
             artifact=manifest.name,
             version=manifest.version,
             core=self._core,

@@ -175,7 +175,7 @@ class AuditResult(Object):
         notes: What holds for the whole audit, such as why nothing was run.
     """
 
-    type: Literal["audit/v1"] = "audit/v1"
+    type: Literal["audit/v1"]
     artifact: Text
     version: Text
     core: Digest

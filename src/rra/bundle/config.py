@@ -12,9 +12,10 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
+from pydantic import Field
 
 from rra._base import canonical
 from rra._base.yaml import YamlDocument
@@ -24,7 +25,7 @@ from rra.bundle.names import fold, name_faults, printable
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, parse_descriptor
 from rra.errors import CorruptError, FormatError, Problem, UnsafePathError, UsageError
 from rra.model import ElementLock, Lock, Manifest
-from rra.model.base import Digest, FormatVersion, Object
+from rra.model.base import BundlePath, Digest, FormatVersion, Object, OutcomeId
 from rra.schema import check_document
 
 BUNDLE_TYPE = "application/vnd.rra.bundle.v1"
@@ -61,8 +62,8 @@ class Compressor(Object):
 class Part(Object):
     """Which part of a large file a raw layer is, counted from 1."""
 
-    number: int
-    of: int
+    number: Annotated[int, Field(ge=1)]
+    of: Annotated[int, Field(ge=2)]
 
 
 class LayerRecord(Object):
@@ -82,12 +83,12 @@ class LayerRecord(Object):
 
     element: BundleElement
     digest: Digest
-    size: int
+    size: Annotated[int, Field(ge=0)]
     diff_id: Digest
-    files: int
-    uncompressed_size: int
+    files: Annotated[int, Field(ge=1)]
+    uncompressed_size: Annotated[int, Field(ge=0)]
     compressor: Compressor | None = None
-    path: str | None = None
+    path: BundlePath | None = None
     part: Part | None = None
 
 
@@ -107,9 +108,9 @@ class BundleConfig(Object):
     rra: FormatVersion
     core: Digest
     manifest: dict[str, Any]
-    outcomes: dict[str, dict[str, Any]] | None = None
+    outcomes: dict[OutcomeId, dict[str, Any]] | None = None
     lock: dict[str, Any]
-    layers: list[LayerRecord]
+    layers: Annotated[list[LayerRecord], Field(min_length=1)]
 
     def to_bytes(self) -> bytes:
         """Return the config in canonical JSON."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
@@ -20,6 +21,18 @@ Timestamp = Annotated[
     str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$")
 ]
 """A moment in UTC, as RFC 3339 writes it with ``Z``."""
+
+_INSIDE = re.compile(r"(?!/)(?!.*(?:^|/)\.\.?(?:/|\Z))[^\\:\x00-\x1f]+\Z")
+
+
+def _inside(text: str) -> str:
+    if not _INSIDE.match(text):
+        raise ValueError("the path is not relative, or leads out of the bundle")
+    return text
+
+
+BundlePath = Annotated[str, AfterValidator(_inside)]
+"""Path inside a bundle: forward slashes, no empty, ``.`` or ``..`` first part."""
 
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 """Digest of bytes, always with its algorithm."""

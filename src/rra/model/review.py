@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from rra.model.base import Digest, Id, Object, OutcomeId, Timestamp
+from rra.model.base import BundlePath, Digest, Id, Object, OutcomeId, Timestamp
 
 Text = Annotated[str, Field(min_length=1)]
-
-_INSIDE = re.compile(r"(?!/)(?!.*(?:^|/)\.\.?(?:/|\Z))[^\\:\x00-\x1f]+\Z")
-
-
-def _inside(text: str) -> str:
-    if not _INSIDE.match(text):
-        raise ValueError("the path is not relative, or leads out of the bundle")
-    return text
-
-
-BundlePath = Annotated[str, AfterValidator(_inside)]
-"""Path inside a bundle: forward slashes, no empty, ``.`` or ``..`` first part."""
 
 JsonPointer = Annotated[str, Field(pattern=r"^(/([^~/]|~[01])*)*$")]
 """Place in a JSON document (RFC 6901)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import pydantic
 from pydantic import Field
 
 from rra.audit import Finding, Trace
@@ -70,7 +71,7 @@ class VerificationPlan(Object):
         references: Digest of the references, when there are any.
     """
 
-    type: Literal["verification-plan/v1"] = "verification-plan/v1"
+    type: Literal["verification-plan/v1"]
     artifact: Text
     version: Text
     core: Digest
@@ -126,6 +127,70 @@ class EnvironmentFacts(Object):
     installed: Digest | None = None
 
 
+class DocumentedDeviation(Object):
+    """What the artifact says it gives instead of the reported value."""
+
+    observed: str
+    explanation: str | None = None
+
+
+class _Shape(pydantic.BaseModel):
+    """A part of a judgement; where there is no number, there may be null."""
+
+    model_config = pydantic.ConfigDict(extra="allow", strict=True)
+
+
+class _AssessmentShape(_Shape):
+    answer: Answer
+    reason: str
+    rule: Literal[
+        "reference-runs",
+        "paper-spread",
+        "references",
+        "own-runs",
+        "deterministic",
+        "exact",
+        "none",
+    ]
+    centre: str | None = None
+    h: str | None = None
+    interval: Interval | None = None
+    z: str | None = None
+    detectable: Interval | None = None
+    more_runs: Number | None = None
+
+
+class _FindingShape(_Shape):
+    code: str
+    message: str
+
+
+class _JudgementShape(_Shape):
+    rule: Literal["rra-success/v1"]
+    verdict: Verdict
+    detail: str = ""
+    label: str = ""
+    reason: str
+    agreement: _AssessmentShape
+    repeatability: _AssessmentShape
+    mean: str | None = None
+    reported: str
+    g: str | None = None
+    fresh: Number
+    references: Count
+    alpha: Alpha
+    findings: list[_FindingShape] = []
+
+
+def _is_judgement(document: dict[str, Any]) -> dict[str, Any]:
+    """Insist on what a judgement of the success rule says; it is kept as it came."""
+    _JudgementShape.model_validate(document)
+    return document
+
+
+JudgementDocument = Annotated[dict[str, Any], pydantic.AfterValidator(_is_judgement)]
+
+
 class OutcomeReproduction(Object):
     """The verdict on one outcome, with everything behind it.
 
@@ -170,8 +235,8 @@ class OutcomeReproduction(Object):
     detail: str = ""
     label: Text
     reason: Text
-    deviation: dict[str, str] | None = None
-    judgement: dict[str, Any] | None = None
+    deviation: DocumentedDeviation | None = None
+    judgement: JudgementDocument | None = None
     findings: list[Finding] = []
     trace: Trace
 
@@ -196,7 +261,7 @@ class Reproduction(Object):
         accepted_documented: The reader accepts deviations that are documented.
     """
 
-    type: Literal["reproduction/v1"] = "reproduction/v1"
+    type: Literal["reproduction/v1"]
     artifact: Text
     version: Text
     core: Digest

@@ -72,6 +72,7 @@ def make_plan(artifact: Artifact, terms: Terms) -> VerificationPlan:
     }
     references = terms.references
     return VerificationPlan(
+        type="verification-plan/v1",
         artifact=manifest.name,
         version=manifest.version,
         core=terms.core,

@@ -331,6 +331,7 @@ class _Verification:
             for name in manifest.experiments
         }
         return Reproduction(
+            type="reproduction/v1",
             artifact=plan.artifact,
             version=plan.version,
             core=plan.core,
