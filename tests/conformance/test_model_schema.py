@@ -18,6 +18,7 @@ from rra.model import (
     Manifest,
     ReferencesDocument,
     RepairsDocument,
+    Review,
     SettingsDocument,
 )
 from rra.model.base import validate_document
@@ -35,6 +36,7 @@ MODELS: dict[str, type[pydantic.BaseModel]] = {
     "references": ReferencesDocument,
     "repairs": RepairsDocument,
     "reproduction": Reproduction,
+    "review": Review,
     "settings": SettingsDocument,
 }
 quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))
