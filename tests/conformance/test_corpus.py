@@ -47,11 +47,6 @@ def test_cases_are_small() -> None:
     assert [str(path) for path, size in sizes.items() if size > 128 * 1024] == []
 
 
-def test_titles_tell_cases_apart() -> None:
-    titles = [(case.page, case.expected.verdict, case.title) for case in CASES]
-    assert sorted({title for title in titles if titles.count(title) > 1}) == []
-
-
 def test_every_document_has_a_smallest_valid_case() -> None:
     smallest = {case.document for case in CASES if case.folder.name.startswith("smallest")}
     assert {case.document for case in CASES} - {"artifact"} <= smallest
