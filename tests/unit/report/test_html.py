@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from rra.artifact import Artifact, load_artifact
+from rra.model import Paper
 from rra.report import render_badge, render_html, render_markdown
 from rra.verify.documents import OutcomeReproduction
 from tests.lint.support import write_artifact
@@ -199,8 +201,10 @@ def test_the_smallest_artifact_has_a_page(tmp_path: Path) -> None:
 
 @pytest.mark.clause("security/pages-escape")
 def test_an_address_that_is_no_web_address_is_not_linked(tmp_path: Path) -> None:
-    manifest = 'paper: {title: T, url: "javascript:alert(1)"}\n'
-    page = Parsed(render_html(load_artifact(write_artifact(tmp_path, {"rra.yaml": manifest}))))
+    whole = load_artifact(write_artifact(tmp_path))
+    paper = Paper.model_construct(title="T", url="javascript:alert(1)")  # no reader takes it
+    manifest = whole.manifest.model_copy(update={"paper": paper})
+    page = Parsed(render_html(dataclasses.replace(whole, manifest=manifest)))
     assert "javascript:alert(1)" in page.text
     assert not [link for link in page.values("href") if not link.startswith("#")]
 

@@ -225,7 +225,7 @@ def test_data_that_is_not_there_is_outside(tmp_path: Path) -> None:
         tmp_path / "a",
         {"main.py": COMPUTES},
         launchers=launcher(inputs=["corpus"], deterministic=True),
-        data={"corpus": {"path": "data/corpus", "access": "gated"}},
+        data={"corpus": {"path": "data/corpus", "access": "private"}},
     )
     result = verify(artifact)
     assert only(result).label == "could_not_run(data unavailable)"
