@@ -83,7 +83,9 @@ def test_without_evidence_and_without_a_run_nothing_is_supported(tmp_path: Path)
 @pytest.mark.clause("audit/selector-first")
 def test_a_number_in_some_file_is_e1(tmp_path: Path) -> None:
     artifact = make_artifact(tmp_path, {"main.py": COMPUTES, "old.json": '{"accuracy": 98.9}'})
-    assert audit(artifact, READ_ONLY).evidence_level == "E1"
+    value = audit(artifact, READ_ONLY)
+    assert value.evidence_level == "E1"
+    assert not value.stands
 
 
 def test_without_evidence_the_auditors_own_run_supports(tmp_path: Path) -> None:
