@@ -16,6 +16,7 @@ TABLE = SPEC / "v1" / GENERATED
 SCHEMAS = ROOT / "schemas" / "v1"
 MARKED = "clause"
 _SHOWN = 3
+_TYPE = re.compile(r"v[0-9]+")
 _HEAD = """\
 # Where each clause is checked
 
@@ -199,32 +200,28 @@ def _decorators(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
 
 
 def source_uses(pages: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the clauses that the source names: texts of that form in a place for clauses."""
+    """Yield the clauses that the source names: texts of their form that are nothing else."""
+    other = _no_clauses()
     for path in sorted((ROOT / "src").rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
         name = str(path.relative_to(ROOT))
-        for node in ast.walk(tree):
-            for constant in _for_clauses(node):
-                found = ID.fullmatch(str(constant.value))
-                if found is not None and found["page"] in pages:
-                    yield str(constant.value), f"{name}:{constant.lineno}"
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            found = ID.fullmatch(node.value)
+            if found is None or found["page"] not in pages or found[0] in other:
+                continue
+            if not _TYPE.fullmatch(found["slug"]):
+                yield found[0], f"{name}:{node.lineno}"
 
 
-def _for_clauses(node: ast.AST) -> Iterator[ast.Constant]:
-    """Yield constants that are a ``clause=…`` argument, or assigned to a name in capitals."""
-    if isinstance(node, ast.keyword) and node.arg == "clause":
-        yield from _texts(node.value)
-    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if any("CLAUSE" in one.upper() for one in names):
-            yield from _texts(node.value)
+def _no_clauses() -> set[str]:
+    """Return texts that look like clauses: kinds of errors, and paths of the artifact."""
+    from rra import errors
+    from rra.artifact import layout
 
-
-def _texts(node: ast.AST) -> Iterator[ast.Constant]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            yield inner
+    kinds = [value for value in vars(errors).values() if isinstance(value, type)]
+    slugs = {kind.slug for kind in kinds if issubclass(kind, errors.RraError)}
+    return slugs | {value for value in vars(layout).values() if isinstance(value, str)}
 
 
 def _pointer(keywords: Iterable[Any]) -> str:
