@@ -124,7 +124,7 @@ def values(annotation: Any, metadata: Metadata = ()) -> Strategy:
     """Return a strategy for the JSON values that a type of a model stands for."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     least = _limit(metadata, "min_length", 0)
-    size = {"min_size": least, "max_size": max(least, 2)}
+    size = {"min_size": least, "max_size": max(least, 1)}
     if origin is Annotated:
         groups = [one.metadata if isinstance(one, FieldInfo) else [one] for one in arguments[1:]]
         return values(arguments[0], (*metadata, *itertools.chain(*groups)))
@@ -221,9 +221,9 @@ CHANGES: list[Change] = [
 
 
 @st.composite
-def spoiled(draw: st.DrawFn, model: type[BaseModel]) -> Any:
-    """Return a strategy for documents with one change that may break a rule."""
-    data = draw(documents(model))
+def spoiled(draw: st.DrawFn, base: Strategy) -> Any:
+    """Return a strategy for the documents of another with one change that may break a rule."""
+    data = draw(base)
     path = draw(st.sampled_from(list(places(data))))
     change = draw(st.sampled_from(CHANGES))
     return changed(data, path, change)
