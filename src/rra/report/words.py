@@ -386,6 +386,10 @@ _CLAUSES = {
             "rra.yaml). A bundle made by somebody else: fetch it again."
         ),
     ),
+    "canonical-json": (
+        "A value has no canonical form, or a file of a program is not written in it.",
+        "Write whole numbers beyond 2^53 - 1 as text; have the program write its file again.",
+    ),
     "canonical-tar": (
         (
             "Something in the artifact or the bundle is not what an archive may hold: a link "
@@ -399,11 +403,12 @@ _CLAUSES = {
     ),
     "claims": ("Something about the numbers found in a text or in a run.", _READ),
     "code": ("Something about the files of the code.", _READ),
+    "documents": ("A document cannot be read, or a text in it has the wrong form.", _DOCUMENT),
     "environment": (
         "Something about an environment or its lock.",
         "Lock it again: `rra lock`.",
     ),
-    "evidence": (
+    "execution-record": (
         "A record of an earlier run is incomplete, changed, or of another state of the artifact.",
         "Remove the record and run the launcher again: `rra run`.",
     ),
