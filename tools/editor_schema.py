@@ -1,8 +1,9 @@
 """Make the schemas for editors in ``schemas/editor/`` from those of the format.
 
 They decide as the published schemas do, word for word; what changes is what editors need: one
-self-contained draft-07 file for each document, ``definitions`` in place of ``$defs``, and the text
-that hovering shows, with a link to the clause. ``tools/gen.py`` writes and checks them.
+self-contained draft-07 file for each document, ``definitions`` in place of ``$defs``, the text
+that hovering shows, with a link to the clause, and messages that say what to do. ``tools/gen.py``
+writes and checks them.
 """
 
 from __future__ import annotations
@@ -69,6 +70,10 @@ def rewritten(schema: Any, definitions: Json, name: str = "") -> Any:
             made["deprecationMessage"] = schema.get("description", "deprecated")
         elif key != "x-clause":
             made["definitions" if key == "$defs" else key] = _keyword(key, value, definitions)
+    if schema.get("type") == "string" and "enum" not in schema:
+        made["errorMessage"] = "Text is expected; what looks like a number needs quotes."
+    if "pattern" in schema:
+        made["patternErrorMessage"] = f"Does not fit. {schema.get('description', '')}".strip()
     text = hover_text(schema, definitions)
     return made | {"markdownDescription": text} if text else made
 

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from rra import api
 from tests.conformance.checker import check_files
 from tests.support.source import ROOT
 
@@ -101,6 +102,18 @@ def test_the_catalog_names_the_manifest_by_its_file() -> None:
     matched = {one for entry in catalog["schemas"] for one in entry.get("fileMatch", [])}
     # names such as settings.yaml are other tools' too: editors must not take those for ours
     assert matched == {"rra.yaml"}
+
+
+def test_the_command_prints_a_schema_for_editors() -> None:
+    printed = api.spec_schema("manifest", editor=True)
+    assert json.loads(printed.text) == bundle()["manifest"]
+    assert printed.to_json()["name"] == "manifest"
+
+
+def test_faults_are_said_with_what_to_do() -> None:
+    version = bundle()["manifest"]["properties"]["version"]
+    assert "quotes" in version["errorMessage"]
+    assert version["description"] in version["patternErrorMessage"]
 
 
 def test_valid_and_invalid_manifests(tmp_path: Path) -> None:

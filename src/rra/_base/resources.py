@@ -18,9 +18,14 @@ def _data_root(name: str) -> Path:
     raise InternalError(message, hint="install rra again")
 
 
-def schema_path(name: str) -> Path:
-    """Return the path of a JSON Schema of the current major version, such as ``manifest``."""
-    return _data_root("schemas") / "v1" / f"{name}{_SCHEMA}"
+def schema_path(name: str, *, editor: bool = False) -> Path:
+    """Return the path of a JSON Schema of the current major version, such as ``manifest``.
+
+    Args:
+        name: Name of the document.
+        editor: The draft-07 form for editors, which decides as the other does.
+    """
+    return _data_root("schemas") / ("editor" if editor else "v1") / f"{name}{_SCHEMA}"
 
 
 def schema_names() -> list[str]:

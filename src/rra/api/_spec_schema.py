@@ -29,11 +29,12 @@ class SpecSchema(VerbResult):
         return {"name": self.name, "schema": json.loads(self.text)}
 
 
-def spec_schema(name: str, *, progress: Progress = silent) -> SpecSchema:
+def spec_schema(name: str, *, editor: bool = False, progress: Progress = silent) -> SpecSchema:
     """Return the JSON Schema of a document.
 
     Args:
         name: Name of the document, such as ``manifest``; its file or ``$id`` is understood too.
+        editor: The draft-07 form for editors, with the text that they show.
         progress: Not used; every function of the api takes it.
 
     Raises:
@@ -46,4 +47,4 @@ def spec_schema(name: str, *, progress: Progress = silent) -> SpecSchema:
         near = nearest(wanted, known)
         hint = f"did you mean {near}? " if near else ""
         raise UsageError(f"no schema is called {name}", hint=f"{hint}known: {', '.join(known)}")
-    return SpecSchema(name=wanted, text=schema_path(wanted).read_text("utf-8"))
+    return SpecSchema(name=wanted, text=schema_path(wanted, editor=editor).read_text("utf-8"))

@@ -125,15 +125,16 @@ def _render_versions(result: SpecVersions) -> str:
 @command.command(
     "schema",
     cls=VerbCommand,
-    examples=("rra spec schema manifest", "rra spec schema settings > settings.schema.json"),
+    examples=("rra spec schema manifest", "rra spec schema manifest --editor > rra.schema.json"),
 )
 @click.argument("name", metavar="NAME")
+@click.option("--editor", is_flag=True, help="The draft-07 form for editors.")
 @json_option
-def schema(name: str, as_json: bool) -> None:
+def schema(name: str, editor: bool, as_json: bool) -> None:
     """Print the JSON Schema of a document, such as manifest; rra spec versions lists them."""
     answer(
         "spec-schema",
-        lambda progress: api.spec_schema(name, progress=progress),
+        lambda progress: api.spec_schema(name, editor=editor, progress=progress),
         _render_schema,
         as_json=as_json,
     )
