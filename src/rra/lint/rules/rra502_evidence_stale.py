@@ -51,7 +51,11 @@ class EvidenceStale(Rule):
         try:
             evidence = context.evidence
         except CorruptError as error:
-            yield self.at(EVIDENCE_DIR, error.message, hint=error.hint, severity=Severity.ERROR)
+            unreadable = self.at(
+                EVIDENCE_DIR, error.message, hint=error.hint, severity=Severity.ERROR
+            )
+            clause = next((one.clause for one in error.problems if one.clause), self.clause)
+            yield dataclasses.replace(unreadable, clause=clause)
             return
         for stored, problems in evidence:
             record = stored.record
