@@ -141,6 +141,11 @@ def outcome(name: str, verdict: str, values: list[str], **more: Any) -> dict[str
 def judgement(agreement: dict[str, Any], repeatability: dict[str, Any], g: str) -> dict[str, Any]:
     return {
         "rule": "rra-success/v1",
+        "verdict": "inconclusive",
+        "reason": "…",
+        "reported": "98.9",
+        "fresh": 1,
+        "references": 0,
         "agreement": agreement,
         "repeatability": repeatability,
         "g": g,
