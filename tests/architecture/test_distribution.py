@@ -112,7 +112,8 @@ def test_the_wheel_runs_from_its_zip_without_the_checkout(built: Path, tmp_path:
     probe = (
         "import pathlib, rra, rra._base.resources as r; "
         "print(pathlib.Path(rra.__file__).parent); print(r.schema_path('manifest').is_file()); "
-        "print(*r.templates())"
+        "print(*r.templates()); "
+        "from rra.lint.conformance import read_cases; print(len(read_cases()))"
     )
     command = [
         sys.executable,
@@ -121,9 +122,10 @@ def test_the_wheel_runs_from_its_zip_without_the_checkout(built: Path, tmp_path:
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {probe}",
     ]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    package, schema, templates = run.stdout.splitlines()
+    package, schema, templates, cases = run.stdout.splitlines()
     assert package == str(tmp_path / "rra")
     assert schema == "True"
     assert templates.split() == sorted(
         path.parent.name for path in ROOT.glob("templates/*/cookiecutter.json")
     )
+    assert int(cases) == len(list(ROOT.glob("schemas/conformance/v1/*/*/*/expect.yaml")))
