@@ -6,6 +6,7 @@ set -euo pipefail
 packages=(
   bubblewrap      # isolation: the sandbox level "bwrap"
   docker-registry # the registry that bundles go to and come from
+  nodejs          # JSON and regular expressions as ECMAScript has them
   openssl         # certificates for registries that speak TLS on loopback
   skopeo          # another client, which has to keep every digest
   strace          # the recorder's full level
