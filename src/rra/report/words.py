@@ -436,7 +436,19 @@ _CLAUSES = {
         "Correct that file, or ignore it if it plays no part in the results.",
     ),
     "security": ("Something that looks like a secret.", "Take it out, and withdraw the secret."),
-    "selector": ("A selector cannot find its value.", "Correct it in rra.yaml."),
+    "experiment": ("Something about an experiment of rra.yaml.", _DOCUMENT),
+    "outcome": (
+        (
+            "Something about an outcome of rra.yaml: what is reported, its bounds or unit, what it "
+            "follows from, or its deviation."
+        ),
+        _DOCUMENT,
+    ),
+    "selector": (
+        "A selector cannot find its value, or says something that cannot be.",
+        "Correct it in rra.yaml.",
+    ),
+    "table": ("Something about a results table, in rra.yaml or in its own file.", _DOCUMENT),
     "settings": ("guide/settings.yaml breaks the format.", _DOCUMENT),
 }
 """What the first part of a clause stands for, and what to do."""

@@ -20,6 +20,7 @@ from rra.schema.versions import version_problem
 
 Schema = Mapping[str, Any]
 
+_SCALAR = re.compile(r"[^:]*:\s+([-+.\w]+)")
 _TEXT_FIELDS = {"arxiv", "commit", "reported", "python", "version", "rra", "as_of", "observed"}
 
 
@@ -106,7 +107,7 @@ def _leaves(error: Any) -> Iterator[Any]:
 
 def _problem(document: YamlDocument, error: Any, schema: Schema, otherwise: str) -> Problem:
     path: list[Key] = list(error.absolute_path)
-    message, hint = _explain(error, path)
+    message, hint = _explain(error, path, document)
     clause = clause_of(schema, list(error.absolute_schema_path), otherwise)
     problem = document.problem(path, message, clause=clause, hint=hint)
     key = _faulty_key(error)
@@ -123,20 +124,44 @@ def _faulty_key(error: Any) -> str | None:
     return str(_surplus(error)[0]) if error.validator == "additionalProperties" else None
 
 
-def _explain(error: Any, path: list[Key]) -> tuple[str, str]:
+def _explain(error: Any, path: list[Key], document: YamlDocument) -> tuple[str, str]:
     """Return message and hint of a schema error in the words of the format."""
     name = str(path[-1]) if path else "the document"
-    if (
-        error.validator in {"type", "oneOf"}
-        and name in _TEXT_FIELDS
-        and isinstance(error.instance, int | float)
-    ):
-        message = f"{name} must be text, not the number {error.instance!r}"
-        return message, f'quote it: {name}: "{error.instance}"'
+    if _is_unquoted(error, name):
+        return _explain_unquoted(error, path, document)
     if "propertyNames" in error.absolute_schema_path:
         return _explain_key(error, name)
     explain = _EXPLAINERS.get(error.validator, _explain_other)
     return explain(error, name, _shorten(error.instance))
+
+
+def _is_unquoted(error: Any, name: str) -> bool:
+    """Tell whether a number stands where the format wants its text."""
+    number = isinstance(error.instance, int | float) and not isinstance(error.instance, bool)
+    wanted = error.validator_value if error.validator == "type" else ()
+    text = wanted == "string" or (isinstance(wanted, list) and "string" in wanted)
+    return number and (text or (error.validator == "oneOf" and name in _TEXT_FIELDS))
+
+
+def _explain_unquoted(error: Any, path: list[Key], document: YamlDocument) -> tuple[str, str]:
+    written = _as_written(document, path, error.instance)
+    names = [key for key in path if isinstance(key, str)]
+    item = bool(path) and isinstance(path[-1], int)
+    what = f"an item of {names[-1]}" if item and names else str(path[-1] if path else "it")
+    message = f"{what} must be text, not the number {written}"
+    return message, f'quote it: "{written}"' if item else f'quote it: {what}: "{written}"'
+
+
+def _as_written(document: YamlDocument, path: list[Key], value: float) -> str:
+    """Return a number with the digits that stand in the text, which its value has lost."""
+    line, column = document.position(path)
+    lines = document.text.split("\n", line)
+    rest = lines[line - 1][column - 1 :] if line <= len(lines) else ""
+    found = _SCALAR.match(f"key: {rest}" if path and isinstance(path[-1], int) else rest)
+    try:
+        return found[1] if found is not None and float(found[1]) == value else str(value)
+    except ValueError:
+        return str(value)
 
 
 def _explain_required(error: Any, name: str, value: str) -> tuple[str, str]:
@@ -175,9 +200,11 @@ def _explain_key(error: Any, name: str) -> tuple[str, str]:
 
 def _explain_other(error: Any, name: str, value: str) -> tuple[str, str]:
     del value
-    if error.validator == "oneOf" and name == "selector":
-        hint = "give one of json, csv, regex, npz, cell, tensorboard, mlflow"
-        return "selector must have exactly one locator", hint
+    choices = [choice.get("required") for choice in error.schema.get("oneOf", ())]
+    if error.validator == "oneOf" and choices and all(choices):
+        keys = ", ".join(key for keys in choices for key in keys)
+        what = "locator" if name == "selector" else f"of {keys}"
+        return f"{name} must have exactly one {what}", f"give one of {keys}"
     wanted = [choice.get("required") for choice in error.schema.get("anyOf", ())]
     if error.validator == "anyOf" and all(wanted):
         keys = " or ".join(key for keys in wanted for key in keys)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from rra._base.yaml import YamlDocument
+from rra._base.yaml import YamlDocument, parse_yaml
 from rra.artifact.semantics.derived import CIRCLE
 from rra.artifact.semantics.experiments import check
 from rra.artifact.semantics.outcomes import outcome_faults
 from rra.errors import Problem, SelectError
+from rra.schema import check_document
 from rra.values.reported import reported_number
 from tests.support.artifacts import outcome
 
@@ -96,3 +97,18 @@ def test_a_long_chain_is_no_circle_and_takes_no_time() -> None:
     outcomes = {f"a{n}": derived("difference", f"a{n + 1}", "z") for n in range(count)}
     outcomes |= {f"a{count}": outcome(), "z": outcome()}
     assert not found(outcomes)
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("reported: 98.90", 'quote it: reported: "98.90"'),
+        ('reported: ["3", 9.0]', 'quote it: "9.0"'),
+        ('reported: "98.9", tolerance: 0.10', 'quote it: tolerance: "0.10"'),
+    ],
+)
+def test_a_number_is_to_be_quoted_with_the_digits_that_stand_there(written: str, hint: str) -> None:
+    text = f"experiments: {{t: {{outcomes: {{a: {{type: number, {written}, selector: "
+    text += "{launcher: main, file: m.json, json: /a}}}}}\n"
+    problems = check_document(parse_yaml(text, source="rra.yaml"), "manifest")
+    assert [one.hint for one in problems if one.clause.startswith("outcome/")] == [hint]
