@@ -37,6 +37,7 @@ CHECKOUT_ONLY = {
     "CONTRIBUTING.md",
     "Makefile",
     "SECURITY.md",
+    "benchmarks",
     "changelog.d",
     "docs",
     "examples",

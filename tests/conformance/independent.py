@@ -72,7 +72,7 @@ def scalar(event: Any) -> Any:
     made = plain(event.value)
     kinds = {"int": int, "float": (int, float), "bool": bool, "null": type(None)}
     need(not tag or isinstance(made, kinds[tag]), f"{event.value} is no {tag}")  # type: ignore[arg-type]
-    return made
+    return float(made) if tag == "float" else made
 
 
 def from_yaml(data: bytes) -> Any:
