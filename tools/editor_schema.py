@@ -52,19 +52,18 @@ def hover_text(schema: Json, definitions: Json) -> str:
     return "\n\n".join(part for part in (text, links) if part)
 
 
-def rewritten(schema: Any, definitions: Json, name: str = "") -> Any:
+def rewritten(schema: Any, definitions: Json) -> Any:
     """Return a subschema as draft-07, with what an editor shows.
 
     Args:
         schema: A subschema of 2020-12, a list of them, or a boolean.
         definitions: What its references lead to.
-        name: The key that it describes, which is its title where it has none.
     """
     if isinstance(schema, list):
         return [rewritten(inner, definitions) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    made: Json = {"title": name} if name and "title" not in schema else {}
+    made: Json = {}
     for key, value in schema.items():
         if key == "deprecated":
             made["deprecationMessage"] = schema.get("description", "deprecated")
@@ -83,10 +82,7 @@ def _keyword(key: str, value: Any, definitions: Json) -> Any:
     if key == "$ref":
         return value.replace("#/$defs/", "#/definitions/")
     if key in NAMED:
-        return {
-            name: rewritten(inner, definitions, name if key == "properties" else "")
-            for name, inner in value.items()
-        }
+        return {name: rewritten(inner, definitions) for name, inner in value.items()}
     return rewritten(value, definitions) if key in NESTED else value
 
 

@@ -83,9 +83,13 @@ def test_each_is_self_contained_draft_07(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(bundle()))
 def test_hovering_any_key_shows_a_title_and_a_description(name: str) -> None:
-    for key, value in everything(bundle()[name]):
+    schema = bundle()[name]
+    for key, value in everything(schema):
         if key == "properties":
-            for inner, shown in value.items():
+            for inner, said in value.items():
+                # editors show what a reference leads to, and beside it what is said there
+                meant = said.get("$ref", "").removeprefix("#/definitions/")
+                shown = schema["definitions"][meant] | said if meant else said
                 assert shown["title"].strip(), inner
                 assert shown["markdownDescription"].strip(), inner
 

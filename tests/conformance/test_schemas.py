@@ -130,7 +130,9 @@ def test_everything_that_an_editor_shows_is_described(name: str) -> None:
         for word in ("properties", "$defs", "patternProperties"):
             for key, value in dict_of(inner).get(word, {}).items():
                 target = schema["$defs"][value["$ref"].rsplit("/", 1)[1]] if "$ref" in value else {}
-                wanted = ("title", "description") if word == "$defs" else ("description",)
+                wanted = (
+                    ("description",) if word == "patternProperties" else ("title", "description")
+                )
                 faults += [
                     f"{pointer}/{word}/{key}: {one}"
                     for one in wanted
