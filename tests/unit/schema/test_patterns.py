@@ -48,6 +48,7 @@ def test_the_patterns_of_the_schemas_mean_what_ecma_262_says(
     assert bool(compiled(pattern).search(text)) is bool(regress.Regex(pattern, "u").find(text))
 
 
+@pytest.mark.clause("conformance/schema-dialect")
 def test_an_id_with_a_line_feed_at_its_end_is_none() -> None:
     outcome = {"scores": [{"value": "1"}]}
     document = parse_json(json.dumps({"t/a\n": outcome}).encode(), source="references.json")
