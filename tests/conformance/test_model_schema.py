@@ -24,7 +24,8 @@ from rra.model import (
 from rra.model.base import validate_document
 from rra.verify.documents import Reproduction, VerificationPlan
 from tests.conformance.corpus import IN_YAML, cases
-from tests.conformance.independent import from_json, from_yaml, validator
+from tests.conformance.independent import validator
+from tests.conformance.independent_text import from_json, from_yaml
 from tests.conformance.model_strategies import documents, spoiled
 
 MODELS: dict[str, type[pydantic.BaseModel]] = {

@@ -15,7 +15,7 @@ from rra._base.yaml import YamlDocument, parse_bytes
 from rra.artifact.checking import STAGES, check_bytes
 from rra.errors import FormatError
 from tests.conformance.corpus import IN_YAML, cases
-from tests.conformance.independent import from_json, from_yaml
+from tests.conformance.independent_text import from_json, from_yaml
 
 LETTERS = st.characters(codec="utf-8", exclude_characters="\x00")
 SCALARS = (
