@@ -43,6 +43,13 @@ EXPERIMENT = """\
         unit: percent
         selector: {{launcher: lda, file: metrics.json, json: /runs/{number}, unit: fraction}}
 """
+#: What is wrong in each experiment of a manifest: a text of `EXPERIMENT`, and what stands for it.
+FAULTS = {
+    "an unknown key": ("unit: percent", "unitt: percent"),
+    "a number for a text": ('"98.9"', "98.9"),
+    "no locator": (", json: /runs/{number}", ""),
+    "an undefined launcher": ("launcher: lda,", "launcher: ldb-{number},"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,9 +85,15 @@ def best(argv: Sequence[str], rounds: int) -> Used:
 # -------------------------------------------------------------------------------- documents
 
 
-def manifest(experiments: int) -> str:
-    """Return a manifest with so many experiments."""
-    return HEAD + "".join(EXPERIMENT.format(number=number) for number in range(experiments))
+def manifest(experiments: int, fault: str = "") -> str:
+    """Return a manifest with so many experiments, each with the same fault when one is named."""
+    experiment = EXPERIMENT.replace(*FAULTS[fault]) if fault else EXPERIMENT
+    head = HEAD
+    if fault:  # near names to look through
+        launcher = HEAD.splitlines(keepends=True)[6]
+        more = [launcher.replace("lda:", f"lda-{number}:") for number in range(experiments)]
+        head = HEAD.replace(launcher, launcher + "".join(more))
+    return head + "".join(experiment.format(number=number) for number in range(experiments))
 
 
 def write_artifacts(folder: Path, count: int) -> list[Path]:
@@ -91,8 +104,6 @@ def write_artifacts(folder: Path, count: int) -> list[Path]:
         for name, text in {
             "rra.yaml": manifest(1).replace("wine-discriminant", f"wine-{number}"),
             "launchers/lda.sh": "true\n",
-            "code/lda.py": "print(0.989)\n",
-            "environment/cpu/pylock.toml": 'lock-version = "1.0"\n',
         }.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
@@ -114,7 +125,7 @@ def inside(what: str, listing: Path) -> None:
             load_artifact(path.parent)
             continue
         checked = check_bytes(path.read_bytes(), "manifest", source=line)
-        if not checked.ok:
+        if what != "faults" and not checked.ok:
             sys.exit(str(checked.problems[0]))
 
 
@@ -163,6 +174,20 @@ def results(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, di
     yield f"{options.artifacts} small artifacts", used
 
 
+def growth(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, float]]:
+    """Yield each fault with how many times the CPU seconds ten times the experiments take."""
+    own = [sys.executable, str(Path(__file__).resolve()), "--inside", "faults"]
+    start = best([*own, os.devnull], options.rounds).cpu
+    for fault in FAULTS:
+        taken = []
+        for size in (options.experiments // 2, 5 * options.experiments):
+            path = folder / f"fault-{size}.yaml"
+            path.write_text(manifest(size, fault), encoding="utf-8")
+            (folder / "list").write_text(f"{path}\n", encoding="utf-8")
+            taken.append(best([*own, str(folder / "list")], options.rounds).cpu - start)
+        yield fault, taken[1] / taken[0]
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -185,9 +210,12 @@ def main() -> None:
                 print(row(name, taken, used["check-jsonschema"]), flush=True)
             found.append(used)
             kept[title] = {name: dataclasses.asdict(taken) for name, taken in used.items()}
-    print("ten times the experiments take so many times the CPU seconds")
-    for name, small in found[0].items():
-        print(f"  {name:<28}{found[1][name].cpu / small.cpu:9.1f}")
+        print("ten times the experiments take so many times the CPU seconds")
+        for name, small in found[0].items():
+            print(f"  {name:<28}{found[1][name].cpu / small.cpu:9.1f}")
+        print("the same with a fault in each experiment, without the start of the process")
+        for fault, times in growth(options, Path(place)):
+            print(f"  {fault:<28}{times:9.1f}", flush=True)
     if options.json:
         options.json.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
