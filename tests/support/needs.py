@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,8 @@ from tests.support.pythons import OTHERS, find_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parents[2]
 
 #: Set to 1 to turn "tool missing, skipped" into a failure.
 REQUIRE_TOOLS = "RRA_REQUIRE_TOOLS"
@@ -76,6 +79,10 @@ NEEDS = {
     ),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "node": Need(lambda: _succeeds("node", "--version"), "apt-get install nodejs"),
+    "node-packages": Need(
+        lambda: (ROOT / "tests/conformance/node/node_modules/ajv").is_dir(),
+        "install Node with npm and run tools/node_packages.sh",
+    ),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
     "tmpfs": Need(_full_disk, "run the tests as root where mounting is allowed"),
 }
