@@ -133,7 +133,9 @@ def test_continuous_integration_runs_what_the_readme_says() -> None:
     assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [".ci/run", "tools/setup.sh", "tools/system_packages.sh"])
+@pytest.mark.parametrize(
+    "name", [".ci/run", "tools/setup.sh", "tools/system_packages.sh", "tools/node_packages.sh"]
+)
 def test_scripts_are_executable_and_stop_at_the_first_error(name: str) -> None:
     script = ROOT / name
     assert script.stat().st_mode & 0o111
@@ -143,6 +145,8 @@ def test_scripts_are_executable_and_stop_at_the_first_error(name: str) -> None:
 def test_no_lock_with_addresses_is_tracked() -> None:
     forbidden = {"uv.lock", "package-lock.json", "poetry.lock", "Pipfile.lock", "pdm.lock"}
     assert [str(name) for name in tracked_files() if name.name in forbidden] == []
+    pins = ROOT / "tests/conformance/node/npm-shrinkwrap.json"
+    assert "://" not in pins.read_text(encoding="utf-8")
 
 
 def test_no_promise_of_later_work_is_left_in_what_ships() -> None:

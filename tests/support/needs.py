@@ -80,7 +80,7 @@ NEEDS = {
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "node": Need(lambda: _succeeds("node", "--version"), "apt-get install nodejs"),
     "node-packages": Need(
-        lambda: (ROOT / "tests/conformance/node/node_modules/ajv").is_dir(),
+        (ROOT / "tests/conformance/node/node_modules/ajv").is_dir,
         "install Node with npm and run tools/node_packages.sh",
     ),
     "root": Need(lambda: os.geteuid() == 0, "run the tests as root"),
