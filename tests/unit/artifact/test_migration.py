@@ -99,9 +99,7 @@ def test_documents_that_no_step_is_about_stay() -> None:
 def refused(text: str, to: str, name: str = "manifest") -> list[tuple[str, str]]:
     with pytest.raises(FormatError) as caught:
         migrate(text, to, name)
-    assert {problem.clause for problem in caught.value.problems} == {
-        "versioning/loses-nothing"
-    }
+    assert {problem.clause for problem in caught.value.problems} == {"versioning/loses-nothing"}
     return [(problem.place, problem.pointer) for problem in caught.value.problems]
 
 

@@ -402,6 +402,6 @@ def test_the_patch_that_repairs_yaml_describes_fits(tmp_path: Path) -> None:
     subprocess.run(["sh", "-e", "-c", script], cwd=root, check=True)
     (root / "guide/repairs.yaml").write_text(
         "0001-mend: {title: a, symptom: b, cause: c, patch: guide/repairs/0001-mend.patch,"
-        " category: protocol, effect_on_results: none, rationale: d}\n"
+        " category: protocol, effect_on_results: possible, rationale: d}\n"
     )
     assert check_equality(load_artifact(root)).ok

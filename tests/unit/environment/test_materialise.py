@@ -211,18 +211,19 @@ def test_a_lock_that_rra_lock_does_not_name_is_refused(locked: Artifact) -> None
     path = locked.root / "environment" / "cpu" / "pylock.toml"
     digest = sha256_file(path)
     zeros = "sha256:" + "0" * 64
+    element = {"diff_id": zeros, "files": 1, "size": 2048}
     lock = {
         "rra": "1.0",
         "core": zeros,
         "code": {"tree": "swh:1:dir:" + "0" * 40},
-        "elements": {},
+        "elements": dict.fromkeys(("code", "environment", "launchers", "data", "guide"), element),
         "environments": {
             "cpu": {"lock": digest, "requirements": zeros, "python": PYTHON, "packages": 2}
         },
         "launchers": {},
         "data": {},
     }
-    (locked.root / "rra.lock").write_bytes(canonical.dumps(lock))
+    (locked.root / "rra.lock").write_bytes(canonical.dumps(lock) + b"\n")
     materialise(load_artifact(locked.root), "cpu")
     path.write_text(path.read_text() + "\n")
     with pytest.raises(CorruptError, match=r"not the lock that rra\.lock names") as caught:
