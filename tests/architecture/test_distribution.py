@@ -46,7 +46,11 @@ CHECKOUT_ONLY = {
     "tools",
 }
 #: Where the wheel puts what lies outside src/.
-FORCED = {"schemas": "rra/_data/schemas", "templates": "rra/_data/templates"}
+FORCED = {
+    "schemas": "rra/_data/schemas",
+    "spec": "rra/_data/spec",
+    "templates": "rra/_data/templates",
+}
 
 
 @pytest.fixture(scope="module")

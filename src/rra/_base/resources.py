@@ -1,4 +1,7 @@
-"""Files that ship with the package: schemas and templates, in a wheel or in a checkout."""
+"""Files that ship with the package: schemas, templates and the specification.
+
+They are found in a wheel and in a checkout.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,17 @@ def schema_names() -> list[str]:
 def conformance_path(name: str = "v1") -> Path:
     """Return the conformance corpus of the current major version, or a file beside it."""
     return _data_root("schemas") / "conformance" / name
+
+
+def spec_path(page: str) -> Path | None:
+    """Return a page of the specification by its name, such as ``manifest``; None if there is none.
+
+    Args:
+        page: Name of the page, without its ending.
+    """
+    root = _data_root("spec")
+    pages = {path.stem: path for path in (*root.glob("*.md"), *root.glob("v1/*.md"))}
+    return pages.get(page)
 
 
 def templates() -> list[str]:

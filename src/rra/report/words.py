@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from rra import errors
 from rra.errors import RraError, UsageError
+from rra.report.clauses import find_clause, near_clauses
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,11 +42,17 @@ def explain_word(word: str) -> str:
     wanted = word.strip().strip("[]").split("(")[0]
     key = wanted if wanted in known else next((k for k in known if k.lower() == wanted.lower()), "")
     family = _CLAUSES.get(wanted.lower().partition("/")[0])
-    if not key and family:
+    clause = None if key else find_clause(wanted.lower())
+    if clause:
+        meaning = f"{clause.text}\n\nBinds and checked by: {clause.binds}; page {clause.page}."
+        what_next = family[1] if family else _READ
+        return Word(clause.id, "clause of the specification", meaning, what_next).render()
+    near = [] if key else near_clauses(wanted.lower())
+    if not key and family and not near:
         meaning = f"{family[0]} {_CLAUSE}"
         return Word(wanted, "clause of a problem or finding", meaning, family[1]).render()
     if not key:
-        near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
+        near = near or difflib.get_close_matches(wanted, known, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(near)}?" if near else f"words: {', '.join(known)}"
         raise UsageError(f"there is nothing to explain about {word}", hint=hint)
     return known[key].render()

@@ -21,6 +21,7 @@ REPLACED_BY = "x-replaced-by"
 """Where a deprecated subschema says what to write instead."""
 
 _NEAR = 0.6
+_NEAR_SAME_START = 0.55
 _SUGGESTIONS = 100
 """Unknown keys of a document for which the nearest known one is looked for: it takes a while."""
 
@@ -40,8 +41,16 @@ class _Known:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is most like one that is not, if any is like it."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=_NEAR)
+    """Return the known word that is most like one that is not, if any is like it.
+
+    Words with the same first letter may differ more: two letters in each other's place count
+    as four different ones.
+    """
+    names = list(known)
+    found = difflib.get_close_matches(word, names, n=1, cutoff=_NEAR)
+    if not found:
+        same = [name for name in names if name[:1] == word[:1]]
+        found = difflib.get_close_matches(word, same, n=1, cutoff=_NEAR_SAME_START)
     return found[0] if found else None
 
 

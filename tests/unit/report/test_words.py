@@ -9,9 +9,11 @@ import pytest
 import rra
 from rra.errors import UsageError
 from rra.model.verdicts import AuditVerdict, EvidenceLevel, Level, Verdict
+from rra.report.clauses import find_clause
 from rra.report.vocabulary import verdict
 from rra.report.words import catalogue, error_slugs, explain_word
 
+ROOT = Path(__file__).resolve().parents[3]
 WORDS = {
     *get_args(Verdict),
     *get_args(AuditVerdict),
@@ -55,7 +57,7 @@ def test_an_unknown_word_gets_near_ones() -> None:
 @pytest.mark.parametrize(
     ("clause", "says"),
     [
-        ("bundle/links", "link that leads nowhere"),
+        ("audit/qqqq", "An audit breaks the format"),
         ("[format/yaml]", "not valid YAML"),
         ("scan/syntax", "syntax error"),
         ("manifest/properties/launchers/type", "rra.yaml breaks the format"),
@@ -74,7 +76,27 @@ def test_every_clause_of_the_sources_has_a_family() -> None:
     clauses = {c for text in texts for c in re.findall(r'clause ?= ?"([a-z-]+/[a-z-]+)"', text)}
     assert len(clauses) > 20
     for clause in clauses:
-        assert "clause of a problem" in explain_word(clause)
+        assert "\n*clause of " in explain_word(clause)
+
+
+def test_a_clause_of_the_specification_is_its_requirement() -> None:
+    text = explain_word("manifest/version-is-text")
+    assert "`version` MUST be text, not a number." in text
+    assert "page manifest.md" in text
+
+
+def test_a_clause_that_is_not_there_has_near_ones() -> None:
+    with pytest.raises(UsageError) as caught:
+        explain_word("manifest/version-is-txt")
+    assert "manifest/version-is-text" in caught.value.hint
+
+
+def test_every_clause_of_the_map_is_found_in_its_page() -> None:
+    table = (ROOT / "spec/v1/clauses.md").read_text("utf-8")
+    ids = re.findall(r"^\| `([a-z0-9-]+/[a-z0-9-]+)` \|", table, re.MULTILINE)
+    assert len(ids) > 600
+    missing = [clause for clause in ids if find_clause(clause) is None]
+    assert missing == []
 
 
 def test_a_slug_is_not_taken_for_a_clause() -> None:

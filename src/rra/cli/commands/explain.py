@@ -13,11 +13,19 @@ if TYPE_CHECKING:
     from rra.api._explain import Explanation
 
 
-@click.command("explain", cls=VerbCommand, examples=("rra explain RRA401", "rra explain HARDCODED"))
+@click.command(
+    "explain",
+    cls=VerbCommand,
+    examples=(
+        "rra explain RRA401",
+        "rra explain HARDCODED",
+        "rra explain manifest/version-is-text",
+    ),
+)
 @click.argument("topic", required=False, metavar="[TOPIC]")
 @json_option
 def command(topic: str | None, as_json: bool) -> None:
-    """Explain a rule, a verdict, a level or an error; without TOPIC, list them."""
+    """Explain a rule, verdict, level, clause or error; without TOPIC, list them."""
     answer(
         "explain", lambda progress: api.explain(topic, progress=progress), _render, as_json=as_json
     )
