@@ -46,8 +46,8 @@ def settle(
         smoke: Whether this is a smoke run.
 
     Raises:
-        UsageError: A name is unknown, a value has the wrong type or is not among the choices,
-            or a parameter has neither value nor default.
+        UsageError: A name is unknown, a value has the wrong type, is not among the choices or
+            is a whole number that cannot be recorded.
     """
     short = (launcher.smoke.parameters or {}) if smoke and launcher.smoke else {}
     wanted = {**short, **given}
@@ -64,7 +64,7 @@ def settle(
     for name, parameter in launcher.parameters.items():
         value = _value(name, parameter, wanted)
         if value is not None:
-            values[name] = value
+            values[name] = _recordable(name, value)
     variables = {f"RRA_PARAM_{_upper(name)}": as_text(value) for name, value in values.items()}
     if seed is not None:
         variables["RRA_SEED"] = str(seed)
@@ -100,6 +100,14 @@ def _value(name: str, parameter: Parameter, wanted: Mapping[str, Any]) -> Scalar
         message = f"parameter {name} cannot be {as_text(value)!r}"
         choices = ", ".join(as_text(choice) for choice in parameter.choices)
         raise UsageError(message, hint=f"choices: {choices}")
+    return value
+
+
+def _recordable(name: str, value: Scalar) -> Scalar:
+    if isinstance(value, int | float) and not abs(value) <= LARGEST_INTEGER:  # NaN, too
+        message = f"parameter {name} cannot be {value}: no record can hold it"
+        hint = f"numbers go up to {LARGEST_INTEGER}; take a parameter of type string"
+        raise UsageError(message, hint=hint)
     return value
 
 

@@ -96,6 +96,15 @@ def test_the_seed_is_the_given_one_or_the_first_declared() -> None:
         settled(seed=2**53)
 
 
+@pytest.mark.parametrize("value", [1e30, "1e30", "9007199254740992", -(2**53), float("nan")])
+def test_a_number_that_no_record_can_hold_is_refused_before_the_run(value: object) -> None:
+    with pytest.raises(UsageError, match="no record can hold it"):
+        settled({"learning-rate": value})
+    with pytest.raises(UsageError, match="no record can hold it"):
+        settled(parameters={"size": {"type": "number", "default": 1e30}})
+    assert settled({"learning-rate": 2**53 - 1}).values["learning-rate"] == 2**53 - 1
+
+
 @pytest.mark.clause("launcher/given-seed")
 def test_the_seed_goes_where_the_launcher_takes_it() -> None:
     assert settled(seeds={"variable": "SEED", "values": [7]}).variables["SEED"] == "7"
