@@ -58,10 +58,14 @@ def traced(argument: str) -> set[int]:
 
 
 def end_all(pids: set[int]) -> None:
-    """Kill processes and wait until they are gone."""
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    """Kill processes and wait until they are gone.
+
+    All are stopped first: a shell whose child ends before it would go on with its next command.
+    """
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
     for pid in pids:
         wait_gone(pid, 1.0)
 
