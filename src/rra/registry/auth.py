@@ -50,6 +50,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
         self._use_basic = False
         self._forgotten = ""
         self.refusal = ""
+        self._actions: dict[str, set[str]] = {}
         if credential is not None:
             # oras asks for an anonymous token only where this attribute is missing.
             self._basic_auth = credential.basic
@@ -115,7 +116,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
 
     def request_anonymous_token(self, h: authHeader) -> str | None:
         """Return a token that anybody gets, or None where the service wants a login."""
-        response = self._ask("GET", self._realm(h), {}, _fields(h))
+        response = self._ask("GET", self._realm(h), {}, self._fields(h))
         return self._token(response)
 
     def request_token(self, h: authHeader) -> str | None:
@@ -133,7 +134,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
         realm = self._realm(h)
         if not may_receive_credential(_origin(realm), self.origin):
             return self._without_credential(h, realm)
-        fields = _fields(h)
+        fields = self._fields(h)
         if credential.identity_token:
             fields |= {
                 "grant_type": "refresh_token",
@@ -173,6 +174,22 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
             raise RegistryError(message, hint="ask who runs the registry")
         return realm
 
+    def _fields(self, h: authHeader) -> dict[str, str]:
+        """Return service and scope as the challenge names them.
+
+        What an earlier token was for is asked for again: several threads share one token, and
+        one that only reads must not take from another what it needs to write.
+        """
+        for scope in str(h.scope or "").split():
+            place, colon, actions = scope.rpartition(":")
+            if colon:
+                self._actions.setdefault(place, set()).update(actions.split(","))
+        scope = " ".join(
+            f"{place}:{','.join(sorted(actions))}" for place, actions in self._actions.items()
+        )
+        wanted = {"service": h.service, "scope": scope or h.scope}
+        return {name: str(value) for name, value in wanted.items() if value}
+
     def _token(self, response: requests.Response) -> str | None:
         """Read the token service's answer; None where it refuses."""
         host = host_of(response)
@@ -202,12 +219,6 @@ def _challenges(header: str) -> dict[str, str]:
         mark.group(1).lower(): header[mark.start(1) : end]
         for mark, end in zip(marks, ends, strict=True)
     }
-
-
-def _fields(h: authHeader) -> dict[str, str]:
-    """Return service and scope as the challenge names them."""
-    wanted = {"service": h.service, "scope": h.scope}
-    return {name: str(value) for name, value in wanted.items() if value}
 
 
 def _only_reads(h: authHeader) -> bool:

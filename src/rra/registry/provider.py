@@ -6,6 +6,7 @@ object and the token flow; `do_request`, which everything there uses, is ours.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from json import dumps
 from typing import Any
@@ -67,7 +68,8 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         self.origin = origin
         self.policy = policy
         self.searched = searched
-        self.notice = notice
+        self._notice = notice
+        self._turn = threading.RLock()
         self.session.auth = _as_it_is
         # Redirects are ours; requests would look at every Location before it leaves them alone.
         self.session.get_redirect_target = lambda _: None
@@ -76,7 +78,12 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         )
         for scheme in ("https://", "http://"):
             self.session.mount(scheme, _BlockAdapter())
-        self.auth = OriginAuth(origin, credential, self._ask, notice)
+        self.auth = OriginAuth(origin, credential, self._ask, self.notice)
+
+    def notice(self, line: str) -> None:
+        """Pass a line on to the user, one thread at a time."""
+        with self._turn:
+            self._notice(line)
 
     def do_request(
         self,
@@ -172,16 +179,26 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
     def renew(self, response: requests.Response) -> bool:
         """Answer a challenge; tell whether the same request may now do better.
 
-        Where it may not, the answer's body stays readable: it says why.
+        Where it may not, the answer's body stays readable: it says why. Of several threads
+        that are challenged at once, one logs in.
         """
-        try:
-            _, changed = self.auth.authenticate_request(response, {}, refresh=True)
-        except RraError:
-            response.close()
-            raise
+        with self._turn:
+            if self._outdated(response):
+                changed = True
+            else:
+                try:
+                    _, changed = self.auth.authenticate_request(response, {}, refresh=True)
+                except RraError:
+                    response.close()
+                    raise
         if changed:
             response.close()
         return bool(changed)
+
+    def _outdated(self, response: requests.Response) -> bool:
+        """Tell whether another thread has logged in since the request was made."""
+        now = self.auth.get_auth_header().get("Authorization")
+        return now is not None and now != response.request.headers.get("Authorization")
 
     def pause(self, attempt: int, response: requests.Response | None) -> None:
         """Wait before the next attempt: as long as the registry asks, up to our cap."""
@@ -202,14 +219,23 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         response = self._send(method, url, headers | self.auth.get_auth_header(), body)
         if not challenged(response) or isinstance(body, Body):
             return response
-        if self.renew(response):
+        for _ in range(2):  # what another thread logged in for may not be enough for us
+            outdated = self._outdated(response)
+            if not self.renew(response):
+                break
             response = self._send(method, url, headers | self.auth.get_auth_header(), body)
-        if _denied(response) and method in _READING and self.auth.forget_credential():
+            if not outdated or not challenged(response):
+                break
+        if _denied(response) and method in _READING and self._forget_credential():
             response.close()
             response = self._send(method, url, headers, body)
             if challenged(response) and self.renew(response):
                 response = self._send(method, url, headers | self.auth.get_auth_header(), body)
         return response
+
+    def _forget_credential(self) -> bool:
+        with self._turn:
+            return self.auth.forget_credential()
 
     def _ask(
         self, method: str, url: str, headers: Mapping[str, str], fields: Mapping[str, str]

@@ -31,6 +31,7 @@ from rra.errors import CorruptError, RegistryError, UsageError
 from rra.registry.body import Body
 from rra.registry.failures import dropped, host_of, plain_body, small_body, unreachable
 from rra.registry.origin import Origin
+from rra.registry.parallel import DigestLocks
 from rra.registry.policy import BLOCK, RETRIED
 from rra.registry.provider import OriginRegistry, challenged
 
@@ -53,6 +54,7 @@ class RegistryStore:
     def __init__(self, reference: RegistryReference, registry: OriginRegistry) -> None:
         self.reference = reference
         self.registry = registry
+        self._locks = DigestLocks()
         netloc = registry.origin.netloc
         self._container = Container(f"{netloc}/{reference.repository}")
         if (self._container.registry, self._container.api_prefix) != (netloc, reference.repository):
@@ -138,9 +140,10 @@ class RegistryStore:
         _digest(descriptor.digest)
         once = iter(chunks) is chunks
         attempts = 1 if once else self.registry.policy.attempts
-        for attempt in range(1, attempts + 1):
-            if self._upload(descriptor, chunks, attempt, last=attempt == attempts):
-                return
+        with self._locks.holding(descriptor.digest):
+            for attempt in range(1, attempts + 1):
+                if self._upload(descriptor, chunks, attempt, last=attempt == attempts):
+                    return
 
     def get_manifest(self, reference: str | None) -> tuple[bytes, Descriptor]:
         """Return the bytes of a manifest and their descriptor, verified.

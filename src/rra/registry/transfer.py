@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 
 from rra.bundle.jsonio import parse_json
@@ -15,6 +16,8 @@ from rra.bundle.store import (
     resolve,
 )
 from rra.errors import CorruptError, FormatError
+from rra.registry.meter import Meter, size_text
+from rra.registry.parallel import Stop, run_all
 
 _TITLE = "org.opencontainers.image.title"
 
@@ -57,7 +60,7 @@ def transfer(
     tag: str | None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> TransferResult:
-    """Copy one bundle: its blobs first, its manifest last and byte for byte.
+    """Copy one bundle: its blobs first, four at a time, its manifest last and byte for byte.
 
     Args:
         source: Where it is read.
@@ -65,7 +68,8 @@ def transfer(
         wanted: Tag and digest of the bundle in the source, as `resolve` takes them. From the
             moment the tag is looked up, only digests are asked for.
         tag: Tag in the target; None for none.
-        progress: Called with a line for each step.
+        progress: Called with a line for each step, and with how far it is; never by two
+            threads at once.
 
     Raises:
         CorruptError: A blob or the manifest is not what its digest says.
@@ -73,13 +77,17 @@ def transfer(
     """
     data, manifest = resolve(source, *wanted)
     blobs = _blobs(data, manifest, source.name)
+    meter = Meter(progress, sum(blob.size for _, blob in blobs), "copied")
+    stop = Stop()
     with target.writing():
-        copies = tuple(_copy(source, target, title, blob, progress) for title, blob in blobs)
+        jobs = [_Job(source, target, title, blob, meter, stop) for title, blob in blobs]
+        copies = run_all([functools.partial(_copy, job) for job in jobs], stop)
+        meter.finish()
         kept = target.put_manifest(data, tag, media_type=manifest.media_type)
     if kept.digest != manifest.digest:
         message = f"{target.name} kept manifest {kept.digest}, not {manifest.digest}"
         raise CorruptError(message, hint="do not use what is there")
-    return TransferResult(manifest, tag, copies)
+    return TransferResult(manifest, tag, tuple(copies))
 
 
 def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, Descriptor]]:
@@ -102,34 +110,43 @@ def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, De
     return list(found.values())
 
 
-def _copy(
-    source: BlobStore,
-    target: BlobStore,
-    title: str,
-    blob: Descriptor,
-    progress: Callable[[str], None],
-) -> BlobCopy:
-    if target.has(blob.digest):
-        progress(f"{title}: {target.name} has it")
-        return BlobCopy(title, blob, copied=False)
-    progress(f"{title}: {_size(blob.size)}")
-    target.put_blob(blob, _Chunks(source, blob))
-    return BlobCopy(title, blob, copied=True)
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Job:
+    """One blob on its way."""
+
+    source: BlobStore
+    target: BlobStore
+    title: str
+    blob: Descriptor
+    meter: Meter
+    stop: Stop
+
+
+def _copy(job: _Job) -> BlobCopy:
+    job.stop.check()
+    if job.target.has(job.blob.digest):
+        job.meter.skip(job.blob.size)
+        job.meter.line(f"{job.title}: {job.target.name} has it")
+        return BlobCopy(job.title, job.blob, copied=False)
+    job.meter.line(f"{job.title}: {size_text(job.blob.size)}")
+    job.target.put_blob(job.blob, _Chunks(job))
+    return BlobCopy(job.title, job.blob, copied=True)
 
 
 class _Chunks:
     """The verified bytes of a blob, read anew each time they are iterated."""
 
-    def __init__(self, source: BlobStore, blob: Descriptor) -> None:
-        self._source, self._blob = source, blob
+    def __init__(self, job: _Job) -> None:
+        self._job = job
+        self._counted = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        with self._source.open(self._blob) as stream:
+        job = self._job
+        job.meter.add(-self._counted)
+        self._counted = 0
+        with job.source.open(job.blob) as stream:
             while block := stream.read(BLOCK):
+                job.stop.check()
                 yield block
-
-
-def _size(count: int) -> str:
-    if count < 1024:
-        return f"{count} B"
-    return f"{count / 1024:.1f} KiB" if count < 1 << 20 else f"{count / (1 << 20):.1f} MiB"
+                self._counted += len(block)
+                job.meter.add(len(block))
