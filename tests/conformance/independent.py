@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,19 @@ def validator(name: str) -> Any:
     return Validator(schema, format_checker=FormatChecker())
 
 
+def free(fault: ValidationError, made: Any) -> bool:
+    """Tell whether a word may be one that the newer minor number of its document added."""
+    given: Any = fault.instance
+    version = str(made.get("rra")) if isinstance(made, dict) else ""
+    newer = re.fullmatch("1[.][0-9]*[1-9][0-9]*", version)
+    if not newer or fault.schema.get("x-open") != fault.validator:  # type: ignore[union-attr]
+        return False
+    if not isinstance(given, dict):
+        return isinstance(given, str)
+    known: Any = fault.schema["properties"]  # type: ignore[index]
+    return bool(fault.context) and any(key not in known and key[:2] != "x-" for key in given)
+
+
 def refused_at(data: bytes, document: str) -> str:
     """Return the stage that refuses the bytes of a document, or nothing."""
     read = from_yaml if document in {"manifest", "settings", "repairs", "references"} else from_json
@@ -46,4 +60,5 @@ def refused_at(data: bytes, document: str) -> str:
         made = read(data)
     except (ValueError, YAMLError, RecursionError):
         return "yaml"
-    return "" if validator(document).is_valid(made) else "schema"
+    faults = [one for one in validator(document).iter_errors(made) if not free(one, made)]
+    return "schema" if faults else ""

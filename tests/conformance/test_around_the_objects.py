@@ -88,6 +88,8 @@ def test_a_version_is_text_with_two_numbers(name: str, version: object) -> None:
         assert name not in {"manifest", "lock", "bundle-config", "execution-record"}
         return
     for data in valid_cases(name):
+        if data["rra"] != "1.0":
+            continue  # words of a newer number are faults without it
         document = YamlDocument({**data, "rra": version}, "", name, {})
         found = [one for one in check_document(document, name) if one.severity == "error"]
         assert [one.pointer for one in found] == ["/rra"]

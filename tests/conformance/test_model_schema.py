@@ -41,12 +41,18 @@ MODELS: dict[str, type[pydantic.BaseModel]] = {
     "review": Review,
     "settings": SettingsDocument,
 }
+#: Valid documents with words of a newer minor number, which neither knows.
+OF_NEWER_WORDS = {
+    "valid/versioning/newer-minor-recorder",
+    "valid/versioning/newer-minor-unknown-kind",
+    "valid/versioning/newer-minor-unknown-locator",
+}
 #: Documents of the corpus that both have to take: those that are valid by their schema.
 TAKEN = {
     name: [
         (from_yaml if name in IN_YAML else from_json)(case.file.read_bytes())
         for case in cases()
-        if case.document == name and not case.refused_at
+        if case.document == name and not case.refused_at and case.name not in OF_NEWER_WORDS
     ]
     for name in MODELS
 }

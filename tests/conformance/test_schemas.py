@@ -29,7 +29,8 @@ DECIDING = (ONE | MANY | {"patternProperties", "properties"}) | {
     *("minProperties", "maxProperties", "minItems", "maxItems", "minLength", "maxLength"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
 }
-TELLING = {"$comment", "title", "description", "examples", "default", "deprecated", "x-clause"}
+TELLING = {"$comment", "title", "description", "examples", "default", "deprecated"}
+TELLING |= {"x-clause", "x-open"}
 ALLOWED = DECIDING | TELLING | {"$defs", "$ref"}
 
 Subschema = tuple[str, Any]

@@ -19,7 +19,7 @@ from rra.artifact.semantics import check_semantics
 from rra.errors import FormatError, NotAnArtifactError, Problem, UsageError
 from rra.model import Lock, Manifest, Outcome, Repair, RepairsDocument, Setting, SettingsDocument
 from rra.model.base import validate_document
-from rra.schema import check_document
+from rra.schema import FORMAT, UNKNOWN_WORDS, check_document, is_newer_minor
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
@@ -228,6 +228,8 @@ def _build(document: YamlDocument, schema: str, model: type[Model]) -> Model:
     try:
         return validate_document(model, document.data)
     except pydantic.ValidationError as error:
+        if is_newer_minor(document.data):
+            raise _too_new(document, schema) from error
         problems = [
             document.problem(
                 _inside(fault["loc"], document.data),
@@ -238,6 +240,17 @@ def _build(document: YamlDocument, schema: str, model: type[Model]) -> Model:
         ]
         _raise_faults(problems, document.source, SCHEMA)
         raise
+
+
+def _too_new(document: YamlDocument, schema: str) -> FormatError:
+    """Return the error of a document with words that only its own minor version knows."""
+    problems = [one for one in check_document(document, schema) if one.clause == UNKNOWN_WORDS]
+    version = document.data["rra"]
+    message = f"{document.source} uses words of version {version} of the format; {FORMAT} is known"
+    hint = f"use a version of rra that reads version {version} of the format"
+    error = FormatError(message, problems=tuple(problems), hint=hint)
+    error.stage = SCHEMA
+    return error
 
 
 def _inside(keys: Iterable[Key], data: Any) -> list[Key]:

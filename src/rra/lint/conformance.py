@@ -127,10 +127,9 @@ class Outcome:
 def _fault_difference(expected: Answer, found: Answer) -> str:
     if expected.stage != found.stage:
         return "stage"
-    ((clause, _),) = expected.faults
-    if {one for one, _ in found.faults} != {clause}:
+    if {clause for clause, _ in found.faults} != {clause for clause, _ in expected.faults}:
         return "clause"
-    if expected.faults[0] not in found.faults:
+    if set(found.faults) != set(expected.faults):
         return "pointer"
     return "" if set(expected.warnings or ()) <= set(found.warnings or ()) else "warnings"
 
@@ -241,7 +240,8 @@ def _read_case(root: Path, folder: Path) -> Case:
     if PurePosixPath(said["file"]).is_absolute() or ".." in PurePosixPath(said["file"]).parts:
         message = f"file leads outside the case: {said['file']}"
         raise _malformed(document.problem(["file"], message))
-    faults = ((said["clause"], said["pointer"]),) if said["verdict"] == "invalid" else ()
+    broken = [said, *said.get("also", ())] if said["verdict"] == "invalid" else []
+    faults = tuple((one["clause"], one["pointer"]) for one in broken)
     warnings = tuple((one["clause"], one["pointer"]) for one in said.get("warnings", ()))
     expected = Answer(said["stage"], said["verdict"], faults, warnings)
     page = relative.parts[-2] if len(relative.parts) > 1 else ""

@@ -16,9 +16,12 @@ from rra.schema.clauses import clause_of
 from rra.schema.formats import format_checker
 from rra.schema.keys import nearest, unknown_keys
 from rra.schema.patterns import pattern_keyword
-from rra.schema.versions import version_problem
+from rra.schema.versions import is_newer_minor, unknown_word, version_problem
 
 Schema = Mapping[str, Any]
+
+OPEN = "x-open"
+"""Keyword that names the keyword beside it that is a list which minor versions add words to."""
 
 _SCALAR = re.compile(r"[^:]*:\s+([-+.\w]+)")
 _TEXT_FIELDS = {"arxiv", "commit", "reported", "python", "version", "rra", "as_of", "observed"}
@@ -75,14 +78,43 @@ def check_against(document: YamlDocument, schema: Schema, clause: str) -> list[P
 
 
 def _check(document: YamlDocument, schema: Schema, validator: Any, clause: str) -> list[Problem]:
-    faults = [
-        _problem(document, leaf, schema, clause)
-        for error in validator.iter_errors(document.data)
-        for leaf in _leaves(error)
-    ]
-    warnings = unknown_keys(document, schema)
+    newer = is_newer_minor(document.data)
+    faults: list[Problem] = []
+    warnings = list(unknown_keys(document, schema))
+    for error in _without_echoes(validator.iter_errors(document.data)):
+        if newer and _is_open(error):
+            warnings.append(unknown_word(document, list(error.absolute_path)))
+        else:
+            leaves = _without_echoes(_leaves(error))
+            faults += [_problem(document, leaf, schema, clause) for leaf in leaves]
     key = lambda problem: (problem.line or 0, problem.column or 0, problem.message)  # noqa: E731
     return sorted(dict.fromkeys(faults), key=key) + sorted(warnings, key=key)
+
+
+def _without_echoes(errors: Iterable[Any]) -> list[Any]:
+    """Leave out that a value is no word of a list where it is not even of the type of one."""
+    found = list(errors)
+    typed = {_subschema(error) for error in found if error.validator == "type"}
+    return [
+        error
+        for error in found
+        if error.validator not in {"enum", "const"} or _subschema(error) not in typed
+    ]
+
+
+def _subschema(error: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    return tuple(error.absolute_path), tuple(error.absolute_schema_path)[:-1]
+
+
+def _is_open(error: Any) -> bool:
+    """Tell whether an error only says that a word of an open list is not known here."""
+    if error.schema.get(OPEN) != error.validator:
+        return False
+    if error.validator == "enum":
+        return isinstance(error.instance, str)
+    known = error.schema.get("properties", {})
+    strange = [key for key in error.instance if key not in known and not key.startswith("x-")]
+    return bool(strange and error.context)
 
 
 def _leaves(error: Any) -> Iterator[Any]:

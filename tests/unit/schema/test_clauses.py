@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
 
 from rra._base.yaml import parse_yaml
 from rra.schema import check_against, clause_ids, clause_of, subschemas
+from tests.support.source import ROOT
 
 SCHEMA: dict[str, Any] = {
     "x-clause": "page/schema",
@@ -81,3 +84,26 @@ def test_subschemas_have_their_path() -> None:
     assert ("properties", "either", "oneOf", 1, "items") in paths
     assert ("$defs", "run") in paths
     assert () in paths
+
+
+def test_the_example_of_the_page() -> None:
+    page = (ROOT / "spec/v1/conformance.md").read_text("utf-8")
+    (fence,) = re.findall(
+        r"^```json example=test [^\n]*\n(.*?)\n```", page, re.MULTILINE | re.DOTALL
+    )
+    example = json.loads(fence)
+    for fault in example["faults"]:
+        document = parse_yaml(json.dumps(fault["document"]), source="x.json")
+        found = check_against(document, example["schema"], "none/else")
+        errors = [(one.pointer, one.clause) for one in found if one.severity == "error"]
+        assert errors == [(fault["pointer"], fault["clause"])]
+
+
+def test_a_value_of_another_type_is_one_fault() -> None:
+    schema = {
+        "properties": {"a": {"type": "string", "enum": ["b"], "x-clause": {"enum": "p/word"}}}
+    }
+    (problem,) = check_against(parse_yaml("a: 1", source="x"), schema, "none/else")
+    assert problem.clause == "none/else"
+    (problem,) = check_against(parse_yaml("a: c", source="x"), schema, "none/else")
+    assert problem.clause == "p/word"

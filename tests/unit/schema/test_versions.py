@@ -33,6 +33,27 @@ def test_a_newer_minor_version_is_read_with_a_warning(tmp_path: Path) -> None:
     assert newer.message == "the document follows version 1.7 of the format; 1.0 is known"
 
 
+def test_words_of_a_newer_minor_version_are_warned_about_and_not_used(tmp_path: Path) -> None:
+    root = write_artifact(tmp_path / "a")
+    path = root / "rra.yaml"
+    text = path.read_text("utf-8").replace("kind: pylock", "kind: nix", 1)
+    path.write_text(text, "utf-8")
+    with pytest.raises(FormatError) as caught:
+        load_artifact(root)
+    assert [problem.clause for problem in caught.value.problems] == ["environment/kind"]
+    path.write_text(text.replace("1.0", "1.7", 1), "utf-8")
+    (word,) = [
+        problem
+        for problem in check_document(parse_yaml(path.read_text("utf-8"), source="x"), "manifest")
+        if problem.clause == "versioning/unknown-words"
+    ]
+    assert word.severity == "warning"
+    assert word.pointer.endswith("/kind")
+    with pytest.raises(FormatError, match=r"words of version 1\.7") as caught:
+        load_artifact(root)
+    assert [problem.clause for problem in caught.value.problems] == ["versioning/unknown-words"]
+
+
 @pytest.mark.clause("versioning/newer-major", "versioning/says-which")
 def test_a_newer_major_version_is_refused_naming_the_one_it_needs(tmp_path: Path) -> None:
     root = write_artifact(tmp_path / "a")

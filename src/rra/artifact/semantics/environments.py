@@ -19,6 +19,14 @@ RESERVED = "launcher/variables-are-free"
 FACTS = ("compute_capability", "memory", "min_driver", "runtime")
 """What is said of an accelerator."""
 
+BUILT: Mapping[str, tuple[str, ...]] = {
+    "pylock": ("lock",),
+    "conda": ("lock",),
+    "renv": ("lock",),
+    "container": ("base_image", "lock"),
+}
+"""What an environment of a kind is built from: one of these keys."""
+
 _PREFIX = "RRA_"
 
 
@@ -77,7 +85,7 @@ def _built_from(
     document: YamlDocument, here: tuple[Key, ...], environment: Mapping[str, Any]
 ) -> Iterator[Problem]:
     kind = environment["kind"]
-    wanted = {"container": ("base_image", "lock"), "system": ()}.get(kind, ("lock",))
+    wanted = BUILT.get(kind, ())
     if wanted and not any(key in environment for key in wanted):
         message = f"an environment of kind {kind} names {' or '.join(wanted)}"
         hint = f"add lock: environment/{here[-1]}/…"
