@@ -22,7 +22,7 @@ Timestamp = Annotated[
 ]
 """A moment in UTC, as RFC 3339 writes it with ``Z``."""
 
-_INSIDE = re.compile(r"(?!/)(?!.*(?:^|/)\.\.?(?:/|\Z))[^\\:\x00-\x1f]+\Z")
+_INSIDE = re.compile(r"(?!/)(?!.*(?:^|/)\.\.?(?:/|\Z))[^\\:\x00-\x1f\x7f]+\Z")
 
 
 def _inside(text: str) -> str:

@@ -30,6 +30,9 @@ Time = Annotated[
         r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"
     ),
 ]
+Instance = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=,-]{0,127}$")]
+"""Name of a configuration among several of a launcher."""
+
 Seconds = Annotated[float, Field(ge=0)]
 Scalar = str | int | float | bool
 Role = Literal["code", "data", "config", "model", "reference", "launcher", "output", "unknown"]
@@ -137,7 +140,7 @@ class ExecutionRecord(Object):
     artifact: Id
     core: Digest
     launcher: LauncherInfo
-    instance: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=,-]{0,127}$")]
+    instance: Instance
     argv: Annotated[list[str], Field(min_length=1)]
     nonce: Annotated[str, Field(pattern=r"^[!-~]{1,256}$")]
     parameters: dict[str, Scalar]

@@ -50,7 +50,7 @@ def level_of(
         return LevelResult("L1", failed)
     lacking = [
         *_open_outcomes(outcomes),
-        *_too_few_runs(plan),
+        *_too_few_runs(plan, outcomes),
     ]
     return LevelResult("L2", lacking) if lacking else LevelResult("L3", _remarks(plan, outcomes))
 
@@ -75,14 +75,17 @@ def _open_outcomes(outcomes: Sequence[OutcomeReproduction]) -> list[str]:
     return reasons
 
 
-def _too_few_runs(plan: VerificationPlan) -> list[str]:
+def _too_few_runs(plan: VerificationPlan, outcomes: Sequence[OutcomeReproduction]) -> list[str]:
     if len(plan.outcomes) < 2:
         return []
+    stochastic = {one.outcome for one in plan.outcomes if one.deterministic is False}
     return [
-        f"{planned.outcome} is stochastic: level 3 over {len(plan.outcomes)} outcomes asks for "
-        f"{RUNS_FOR_L3} fresh values, there are {planned.reports}"
-        for planned in plan.outcomes
-        if planned.deterministic is False and planned.reports < RUNS_FOR_L3
+        f"{outcome.outcome} is stochastic: level 3 over {len(plan.outcomes)} outcomes asks for "
+        f"{RUNS_FOR_L3} fresh values, there are {len(outcome.values)}"
+        for outcome in outcomes
+        if outcome.outcome in stochastic
+        and outcome.verdict != "not_assessed"
+        and len(outcome.values) < RUNS_FOR_L3
     ]
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from rra.audit import Finding, Trace
 from rra.audit.documents import Count, Number, Text
 from rra.model.base import Digest, Id, Object, OutcomeId, Timestamp
+from rra.model.record import Instance
 from rra.model.verdicts import Level, Verdict
 
 Alpha = Annotated[float, Field(gt=0, lt=1)]
@@ -51,7 +52,7 @@ class PlannedRuns(Object):
     """
 
     launcher: Id
-    instance: Text
+    instance: Instance
     parameters: dict[str, Any] = {}
     outcomes: list[OutcomeId]
     reports: Number
@@ -99,7 +100,7 @@ class LauncherRun(Object):
     """
 
     launcher: Id
-    instance: Text
+    instance: Instance
     report: Number
     seed: int | None = None
     ok: bool

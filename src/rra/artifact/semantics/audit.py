@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
-from rra.artifact.semantics.verdicts import check_findings, ends_after_start, entries, once
+from rra.artifact.semantics.verdicts import check_findings, ends_after_start, entries, moments, once
 from rra.errors import Problem
 from rra.model.verdicts import SUPPORTED_VERDICTS, triggers, worst_verdict
 
@@ -20,12 +20,18 @@ RERUN = frozenset({"E4", "E5"})
 def check(document: YamlDocument) -> Iterator[Problem]:
     """Yield what an audit breaks beyond its schema."""
     yield from once(document, ("values",), "outcome", "audit/one-verdict-each")
+    yield from moments(document, _moments(document.data), "audit/times")
     yield from ends_after_start(document, "audit/ends-after-start")
     for index, value in enumerate(entries(document.data, ("values",))):
         here = ("values", index)
         yield from _verdict(document, here, value)
         yield from _level(document, here, value)
         yield from check_trace(document, here, value, "audit/trace-is-of-the-outcome")
+
+
+def _moments(data: Mapping[str, Any]) -> Iterator[tuple[Key, ...]]:
+    yield from (("started",), ("ended",))
+    yield from (("values", i, "trace", "started") for i in range(len(data["values"])))
 
 
 def _verdict(

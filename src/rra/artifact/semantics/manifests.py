@@ -21,8 +21,8 @@ def check(document: YamlDocument) -> Iterator[Problem]:
     data = document.data
     for index, author in enumerate(data.get("authors", ())):
         orcid = author.get("orcid")
-        if orcid is not None and _check_digit(orcid) != orcid[-1]:
-            message = f"{orcid} is no ORCID iD: its last character would be {_check_digit(orcid)}"
+        if orcid is not None and check_digit(orcid) != orcid[-1]:
+            message = f"{orcid} is no ORCID iD: its last character would be {check_digit(orcid)}"
             hint = "compare it with the page of that person"
             place = ("authors", index, "orcid")
             yield document.problem(place, message, clause=ORCID, hint=hint)
@@ -37,7 +37,7 @@ def check(document: YamlDocument) -> Iterator[Problem]:
         yield document.problem(("code", "root"), message, clause=CODE_ROOT, hint=hint)
 
 
-def _check_digit(orcid: str) -> str:
+def check_digit(orcid: str) -> str:
     """Return the last character of an ORCID iD by its other digits (ISO 7064, MOD 11-2)."""
     total = 0
     for digit in orcid.replace("-", "")[:15]:

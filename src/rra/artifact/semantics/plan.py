@@ -10,7 +10,7 @@ from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
 from rra.artifact.semantics.ids import value_at
-from rra.artifact.semantics.verdicts import entries, once
+from rra.artifact.semantics.verdicts import entries, moments, once
 from rra.errors import Problem
 
 _SAME = 1e-9
@@ -29,6 +29,7 @@ def check_plan(document: YamlDocument, path: Sequence[Key]) -> Iterator[Problem]
     """Yield what the plan at a path breaks."""
     plan = value_at(document.data, path)
     outcomes = entries(plan, ("outcomes",))
+    yield from moments(document, ((*path, "created"),), "reproduction/times")
     yield from once(document, (*path, "outcomes"), "outcome", "reproduction/plan-outcomes-once")
     yield from _coverage(document, path)
     for index, runs in enumerate(entries(plan, ("runs",))):
@@ -67,9 +68,11 @@ def seed_of(nonce: str, launcher: str, index: int) -> int:
 def _seeds(
     document: YamlDocument, here: tuple[Key, ...], nonce: str, runs: Mapping[str, Any]
 ) -> Iterator[Problem]:
+    if all(seed is None for seed in runs["seeds"]):
+        return
     for index, seed in enumerate(runs["seeds"]):
         drawn = seed_of(nonce, runs["launcher"], index)
-        if seed is not None and seed != drawn:
+        if seed != drawn:
             message = f"run {index} has seed {seed}, and the nonce gives {drawn}"
             hint = "draw the seeds from the nonce"
             clause = "reproduction/seeds-from-the-nonce"

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
 from rra._base.yaml import YamlDocument
 from rra.artifact.semantics.canonical_text import check_canonical
+from rra.artifact.semantics.verdicts import ends_after_start, moments
 from rra.errors import Problem
 
 _HINT = "a record is never edited; run the launcher again"
-_FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def check(document: YamlDocument) -> Iterator[Problem]:
     """Yield what contradicts itself in a record, and text that is not canonical."""
     yield from check_canonical(document, clause="execution-record/canonical", hint=_HINT)
     data: dict[str, Any] = document.data
-    yield from _times(document, data)
+    yield from moments(document, (("started",), ("ended",)), "execution-record/times")
+    yield from ends_after_start(document, "execution-record/ends-after-start")
     yield from _status(document, data)
     for key in ("inputs", "outputs"):
         yield from _files(document, key, data[key])
     yield from _streams(document, data)
-
-
-def _times(document: YamlDocument, data: dict[str, Any]) -> Iterator[Problem]:
-    days = []
-    for key in ("started", "ended"):
-        try:
-            days.append(dt.datetime.strptime(data[key], _FORM).replace(tzinfo=dt.UTC))
-        except ValueError:
-            message = f"{key} is {data[key]}, a day that does not exist"
-            clause = "execution-record/times"
-            yield document.problem((key,), message, clause=clause, hint=_HINT)
-            return
-    if days[1] < days[0]:
-        message = f"the run ended at {data['ended']}, before it started at {data['started']}"
-        clause = "execution-record/ends-after-start"
-        yield document.problem(("ended",), message, clause=clause, hint=_HINT)
 
 
 def _status(document: YamlDocument, data: dict[str, Any]) -> Iterator[Problem]:

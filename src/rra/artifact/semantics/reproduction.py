@@ -13,6 +13,7 @@ from rra.artifact.semantics.verdicts import (
     ends_after_start,
     entries,
     invalidating,
+    moments,
     once,
 )
 from rra.errors import Problem
@@ -40,6 +41,9 @@ def check(document: YamlDocument) -> Iterator[Problem]:
 
 def _whole(document: YamlDocument) -> Iterator[Problem]:
     data, plan = document.data, document.data["plan"]
+    traces = (("outcomes", i, "trace", "started") for i in range(len(data["outcomes"])))
+    places: list[tuple[Key, ...]] = [("started",), ("ended",), *traces]
+    yield from moments(document, places, "reproduction/times")
     yield from ends_after_start(document, "reproduction/ends-after-start")
     yield from once(document, ("outcomes",), "outcome", "reproduction/outcomes-once")
     for key in ("artifact", "version", "core"):
@@ -51,6 +55,7 @@ def _whole(document: YamlDocument) -> Iterator[Problem]:
         message = f"attempt {plan['attempt']} of {data['attempts']}"
         clause, hint = "reproduction/attempt-of-attempts", "count this attempt too"
         yield document.problem(("attempts",), message, clause=clause, hint=hint)
+    yield from _values(document)
     planned = {outcome["outcome"] for outcome in entries(plan, ("outcomes",))}
     judged = {outcome["outcome"] for outcome in entries(data, ("outcomes",))}
     if planned != judged:
@@ -58,6 +63,20 @@ def _whole(document: YamlDocument) -> Iterator[Problem]:
         message = f"{name} is {'planned and not judged' if name in planned else 'not planned'}"
         clause, hint = "reproduction/every-planned-outcome", "judge what the plan names, no more"
         yield document.problem(("outcomes",), message, clause=clause, hint=hint)
+
+
+def _values(document: YamlDocument) -> Iterator[Problem]:
+    """Yield a problem for each outcome with more fresh values than its plan makes."""
+    planned = entries(document.data["plan"], ("outcomes",))
+    reports = {one["outcome"]: one["reports"] for one in planned}
+    for index, outcome in enumerate(entries(document.data, ("outcomes",))):
+        count = len(outcome.get("values", ()))
+        wanted = reports.get(outcome["outcome"], count)
+        if count > wanted:
+            message = f"{count} fresh values of {wanted} planned reports"
+            clause, hint = "reproduction/values-of-the-plan", "a report is one fresh value"
+            place = ("outcomes", index, "values")
+            yield document.problem(place, message, clause=clause, hint=hint)
 
 
 def _outcome(
@@ -158,8 +177,10 @@ def _unreproduced(data: Mapping[str, Any]) -> str:
     if all(outcome["verdict"] == "not_assessed" for outcome in outcomes):
         return "no outcome was assessed"
     planned = entries(data["plan"], ("outcomes",))
-    few = [one for one in planned if one.get("deterministic") is False]
-    few = [one for one in few if one["reports"] < RUNS_FOR_L3]
-    if len(planned) > 1 and few:
-        return f"{few[0]['outcome']} has {few[0]['reports']} of {RUNS_FOR_L3} fresh values"
+    stochastic = {one["outcome"] for one in planned if one.get("deterministic") is False}
+    for outcome in outcomes if len(planned) > 1 else ():
+        count = len(outcome.get("values", ()))
+        assessed = outcome["verdict"] != "not_assessed"
+        if assessed and outcome["outcome"] in stochastic and count < RUNS_FOR_L3:
+            return f"{outcome['outcome']} has {count} of {RUNS_FOR_L3} fresh values"
     return ""

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
-from rra.artifact.semantics.verdicts import ends_after_start, entries, once
+from rra.artifact.semantics.manifests import check_digit
+from rra.artifact.semantics.verdicts import ends_after_start, entries, moments, once
 from rra.errors import Problem
 
 KEYS = {"claims": "outcome", "settings": "setting", "repairs": "repair", "guide": "command"}
@@ -15,6 +16,7 @@ KEYS = {"claims": "outcome", "settings": "setting", "repairs": "repair", "guide"
 
 def check(document: YamlDocument) -> Iterator[Problem]:
     """Yield what a review breaks beyond its schema."""
+    yield from moments(document, (("started",), ("ended",)), "review/times")
     yield from ends_after_start(document, "review/ends-after-start")
     yield from _reviewer(document)
     for section, key in KEYS.items():
@@ -30,6 +32,11 @@ def _reviewer(document: YamlDocument) -> Iterator[Problem]:
         message = f"the reviewer is anonymous and has a {named[0]}"
         clause, hint = "review/anonymous-has-no-name", f"leave {named[0]} out"
         yield document.problem(("reviewer", named[0]), message, clause=clause, hint=hint)
+    orcid = reviewer.get("orcid")
+    if orcid is not None and check_digit(orcid) != orcid[-1]:
+        message = f"{orcid} is no ORCID iD: its last character would be {check_digit(orcid)}"
+        clause, hint = "review/orcid", "compare it with the page of that person"
+        yield document.problem(("reviewer", "orcid"), message, clause=clause, hint=hint)
     if not (reviewer.get("anonymous") or named or reviewer.get("program")):
         message = "nobody is named as the reviewer"
         clause, hint = "review/says-who", "name a person or a program, or say anonymous: true"

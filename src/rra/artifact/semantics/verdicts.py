@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
+from rra.artifact.semantics.ids import value_at
 from rra.errors import Problem
 from rra.model.verdicts import VERDICT_ORDER
+
+_SECONDS = len("2026-11-29T18:00:00")
 
 
 def once(document: YamlDocument, path: Sequence[Key], key: str, clause: str) -> Iterator[Problem]:
@@ -32,15 +36,44 @@ def once(document: YamlDocument, path: Sequence[Key], key: str, clause: str) -> 
 def ends_after_start(document: YamlDocument, clause: str) -> Iterator[Problem]:
     """Yield a problem when a document says that it ended before it started."""
     started, ended = document.data.get("started"), document.data.get("ended")
-    if started and ended and _moment(ended) < _moment(started):
+    if not (started and ended and _exists(started) and _exists(ended)):
+        return
+    if _moment(ended) < _moment(started):
         message = f"ended {ended}, before it started {started}"
         yield document.problem(("ended",), message, clause=clause, hint="correct the times")
+
+
+def moments(
+    document: YamlDocument, places: Iterable[Sequence[Key]], clause: str
+) -> Iterator[Problem]:
+    """Yield a problem for each moment that no calendar and no clock has.
+
+    Args:
+        document: The document.
+        places: Where moments stand; nothing is there when the key is absent.
+        clause: The clause that is broken.
+    """
+    for path in places:
+        said = value_at(document.data, path)
+        if said is not None and not _exists(said):
+            message = f"{path[-1]} is {said}, a time that does not exist"
+            hint = "write the day and the time of day in UTC"
+            yield document.problem(tuple(path), message, clause=clause, hint=hint)
+
+
+def _exists(text: str) -> bool:
+    """Tell whether a moment is a day of the calendar and a time of day, without leap seconds."""
+    try:
+        dt.datetime.fromisoformat(text[:_SECONDS])
+    except ValueError:
+        return False
+    return True
 
 
 def _moment(text: str) -> tuple[str, str]:
     """Return what orders moments in UTC: seconds, then the digits of their fraction."""
     whole, _, fraction = text.removesuffix("Z").partition(".")
-    return whole, fraction.ljust(9, "0")
+    return whole, fraction.rstrip("0")
 
 
 def invalidating(findings: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
