@@ -15,6 +15,8 @@ from tools.spec_text import GENERATED, ID, ROOT, SPEC, Clause, Page, read_pages
 TABLE = SPEC / "v1" / GENERATED
 SCHEMAS = ROOT / "schemas" / "v1"
 MARKED = "clause"
+STAGES = ("yaml", "schema", "semantic", "artifact")
+WARNING = "warning"
 _SHOWN = 3
 _TYPE = re.compile(r"v[0-9]+")
 _HEAD = """\
@@ -24,7 +26,9 @@ This page is written by a program from the other pages, the schemas, the rules, 
 corpus and the tests; a clause without a check, or without a reason why no machine can check it,
 fails the build. *schema* names the places in `schemas/v1/` that state the clause, *corpus* the
 cases in `schemas/conformance/v1/invalid/` that break it, *rule* a rule of the reference
-implementation, *test* one of its tests.
+implementation, *test* one of its tests. *stage* is where a validator decides the clause
+([conformance](conformance.md)); `warning` means that breaking it is warned about only, and nothing
+that no document or artifact shows.
 """
 
 
@@ -51,6 +55,15 @@ class Checks:
         """Every place that names the clause."""
         cases = [case for found in self.cases.values() for case in found]
         return [*self.schemas, *self.rules, *cases, *self.tests, *self.sources]
+
+    @property
+    def stages(self) -> list[str]:
+        """The stages in which a validator decides it, in their order."""
+        found = {stage for stage in self.cases if stage != WARNING}
+        found |= {"schema"} if self.schemas else set()
+        found |= {"artifact"} if self.rules and not found else set()
+        named = [stage for stage in STAGES if stage in found]
+        return named or ([WARNING] if WARNING in self.cases else [])
 
     def lacks(self, checker: str) -> str:
         """Return what is missing for a checker to stand, or nothing."""
@@ -147,7 +160,7 @@ def without_clause() -> Iterator[str]:
     from rra.schema.clauses import clause_of, subschemas
 
     free = {"$schema", "$id", "$defs", "$ref", "$comment", "title", "description", "examples"}
-    free |= {"default", "deprecated", "x-clause", "x-replaced-by", "properties", "items"}
+    free |= {"default", "deprecated", "x-clause", "x-open", "x-replaced-by", "properties", "items"}
     free |= {"x-intellij-html-description", "markdownDescription", "defaultSnippets"}
     for path in sorted(SCHEMAS.glob("*.schema.json")):
         schema = json.loads(path.read_text("utf-8"))
@@ -176,7 +189,7 @@ def case_uses() -> Iterator[tuple[str, str, str]]:
         for clause, _ in case.expected.faults:
             yield f"case:{case.expected.stage}", clause, short
         for clause, _ in case.expected.warnings or ():
-            yield "case:warning", clause, short
+            yield f"case:{WARNING}", clause, short
 
 
 def test_uses() -> Iterator[tuple[str, str, str]]:
@@ -244,7 +257,8 @@ def render(found: ClauseMap) -> str:
         path = Path(page)
         link = path.name if path.parent.name == "v1" else f"../{path.name}"
         parts.append(f"## {path.stem}\n\n[{path.stem}]({link})\n")
-        parts.append("| clause | word | binds | checked by | where |\n|---|---|---|---|---|")
+        parts.append("| clause | word | binds | checked by | stage | where |")
+        parts.append("|---|---|---|---|---|---|")
         parts += [_row(clause, found.checks.get(clause.id, Checks())) for clause in clauses]
         parts.append("")
     return "\n".join(parts)
@@ -270,6 +284,7 @@ def _row(clause: Clause, checks: Checks) -> str:
         clause.word,
         ", ".join(clause.classes),
         ", ".join(clause.checkers),
+        ", ".join(checks.stages) if {"schema", "rule"} & set(clause.checkers) else "",
         "; ".join(filter(None, where)),
     ]
     return "| " + " | ".join(re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in cells) + " |"
