@@ -33,6 +33,7 @@ _OWN = frozenset(
     | {"launcher", "file", "selector", "reported_uncertainty"}
 )
 _BLANKS = frozenset({"", "-", "--", "---", "–", "—"})
+_NO_LITERAL = re.compile(r"[][.^$*+?(){}|\\]")
 _PLUS_MINUS = re.compile(r"±|\+/-|\+-|\\pm")
 
 
@@ -269,7 +270,9 @@ def _locator(kind: str, value: Any, names: Mapping[str, str]) -> Any:
         pointers = {key: name.replace("~", "~0").replace("/", "~1") for key, name in names.items()}
         return _filled(value, pointers)
     if kind == "regex" and isinstance(value, str):
-        return _filled(value, {key: re.escape(name) for key, name in names.items()})
+        return _filled(
+            value, {key: _NO_LITERAL.sub(r"\\\g<0>", name) for key, name in names.items()}
+        )
     return _inside(value, names) if kind in LOCATORS else value
 
 

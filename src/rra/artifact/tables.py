@@ -15,6 +15,7 @@ from pathlib import Path as DiskPath
 from rra._base import canonical
 from rra._base.yaml import YamlDocument
 from rra.artifact.semantics.derived import check_operands_in_tables
+from rra.artifact.semantics.result_tables import MAX_CELLS, MAX_ID
 from rra.artifact.table_cells import Maker, Spot
 from rra.artifact.table_lines import (
     CELLS,
@@ -44,9 +45,6 @@ from rra.artifact.table_source import (
 )
 from rra.errors import Problem, SelectError
 from rra.model import Experiment, Manifest, Outcome, ResultsTable, TableLine, TablePart
-
-MAX_CELLS = 20_000
-MAX_ID = 63
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +120,7 @@ class _Expander:
         if len(rows) * len(columns) > MAX_CELLS:
             message = f"{read.path} has {len(rows) * len(columns)} cells, more than {MAX_CELLS}"
             hint = "declare fewer rows or columns"
-            self.faults.at((*self._here, "reported"), SIZE, message, hint)
+            self.faults.at(self._here, SIZE, message, hint)
             return {}
         spots = list(self._spots(read, rows, columns))
         if self.faults.problems:

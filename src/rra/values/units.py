@@ -10,11 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import unicodedata
 from decimal import Context, Decimal
 from fractions import Fraction
 
 from rra.errors import SelectError
 from rra.values.numbers import CONTEXT
+
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""The characters that Unicode gives the property White_Space; `str.strip` takes four others."""
 
 _DIGITS = Context(prec=50)
 
@@ -85,9 +92,14 @@ _UNITS = {
 }
 
 
+def normalized(text: str) -> str:
+    """Return a category, or an item of a list, as it is compared with others."""
+    return unicodedata.normalize("NFC", text).strip(WHITE_SPACE).casefold()
+
+
 def _find(unit: str) -> _Unit | None:
     """Look a unit up as written, then without regard to case where that stays unambiguous."""
-    name = unit.strip()
+    name = unit.strip(WHITE_SPACE)
     if name in _UNITS:
         return _UNITS[name]
     lowered = name.lower().replace(" ", "-")
@@ -111,7 +123,7 @@ def same_unit(first: str | None, second: str | None) -> bool:
         return first is second
     one, other = _find(first), _find(second)
     if one is None or other is None:
-        return first.strip() == second.strip()
+        return first.strip(WHITE_SPACE) == second.strip(WHITE_SPACE)
     return one == other
 
 

@@ -75,6 +75,31 @@ def test_a_blank_is_left_to_the_rule_about_blanks() -> None:
     assert not list(outcome_faults(outcome("\u27e6fill: as in Table 1\u27e7", bounds=[0, 1])))
 
 
+def test_what_is_observed_is_a_number_also_where_the_reported_value_is_a_blank() -> None:
+    said = {"observed": "about 96", "explanation": "x"}
+    (fault,) = outcome_faults(outcome("\u27e6fill: as in Table 1\u27e7", deviation=said))
+    assert fault.path == ("deviation", "observed")
+
+
+@pytest.mark.parametrize(
+    ("reported", "observed", "equal"),
+    [
+        ("Stra\u00dfe", "STRASSE", True),
+        ("e\u0301", "\u00c9", True),
+        ("a", "\u2003A\u0085", True),
+        ("a", "a\x1f", False),
+    ],
+)
+def test_categories_are_folded_in_full_and_white_space_is_what_unicode_says(
+    reported: str, observed: str, *, equal: bool
+) -> None:
+    said = {"observed": observed, "explanation": "x"}
+    made = {"type": "category", "reported": reported, "deviation": said}
+    assert [fault.clause for fault in outcome_faults(made)] == (
+        ["outcome/deviation-differs"] if equal else []
+    )
+
+
 def test_every_circle_is_said_once() -> None:
     outcomes = {
         "a": derived("difference", "b", "z"),
@@ -89,7 +114,41 @@ def test_every_circle_is_said_once() -> None:
         "/experiments/t/outcomes/a/derived/of",
         "/experiments/t/outcomes/e/derived/of",
     ]
-    assert problems[0].message.endswith("t/a from t/b from t/c from t/a")
+    assert problems[0].message.endswith("in a circle: t/a, t/b, t/c")
+    assert problems[1].message == "t/e follows from itself"
+
+
+def test_circles_that_share_an_outcome_are_one_and_the_order_in_the_file_does_not_count() -> None:
+    outcomes = {
+        "2": derived("difference", "1", "z"),
+        "3": derived("difference", "1", "z"),
+        "1": derived("difference", "2", "3"),
+        "z": outcome(),
+    }
+    (problem,) = (one for one in found(outcomes) if one.clause == CIRCLE)
+    assert problem.pointer == "/experiments/t/outcomes/1/derived/of"
+
+
+@pytest.mark.clause("table/size")
+@pytest.mark.parametrize("as_map", [True, False])
+@pytest.mark.parametrize(("columns", "too_large"), [(100, False), (101, True)])
+def test_a_table_is_bounded_before_its_file_is_read(
+    columns: int, *, as_map: bool, too_large: bool
+) -> None:
+    lines: dict[str, Any] = {}
+    for what, count in (("rows", 200), ("columns", columns)):
+        names = [f"{what}-{n}" for n in range(count)]
+        lines[what] = {name: {"skip": "not run"} for name in names} if as_map else names
+    table = {"reported": "t.csv", "launcher": "main", "file": "m.json", **lines}
+    problems = [(one.clause, one.pointer) for one in found({}, table=table)]
+    assert problems == ([("table/size", "/experiments/t/table")] if too_large else [])
+
+
+def test_a_table_of_a_hundred_thousand_lines_each_way_is_refused_at_once() -> None:
+    lines = {f"a{n}": "x" for n in range(100_000)}
+    table = {"reported": "t.csv", "launcher": "main", "file": "m.json"}
+    (problem,) = found({}, table={**table, "rows": lines, "columns": lines})
+    assert problem.clause == "table/size"
 
 
 def test_a_long_chain_is_no_circle_and_takes_no_time() -> None:

@@ -437,6 +437,17 @@ def test_a_large_table_is_read(tmp_path: Path) -> None:
     made = table(text + text.replace("m,", "M,").replace("r", "s") + text.replace("r", "u"))
     (problem,) = faults(tmp_path, made)
     assert "more than 20000" in problem.message
+    assert problem.pointer == "/experiments/t2/table"
+
+
+@pytest.mark.clause("outcome/operand-units")
+def test_operands_that_are_cells_convert_to_the_first_one(tmp_path: Path) -> None:
+    of = ["linear-svm-accuracy", "a"]
+    gain = {"type": "number", "reported": "1", "derived": {"op": "difference", "of": of}}
+    selector = {"launcher": "main", "file": "metrics.json", "json": "/a"}
+    seconds = {"type": "number", "reported": "1", "unit": "s", "selector": selector}
+    (problem,) = faults(tmp_path, table(), outcomes={"a": seconds, "gain": gain})
+    assert problem.pointer == "/experiments/t2/outcomes/gain/derived/of/1"
 
 
 def test_a_copy_can_be_read_without_its_tables(tmp_path: Path) -> None:

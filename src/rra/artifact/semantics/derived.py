@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from rra._base.yaml import Key, YamlDocument
 from rra.artifact.semantics.ids import section, value_at
+from rra.artifact.semantics.needs import components
 from rra.errors import Problem, SelectError
 from rra.values.units import convert, unit_kind
 
@@ -21,6 +22,7 @@ PROPORTION = "outcome/ratio-is-a-proportion"
 
 _PAIRS = ("difference", "ratio", "percent_change")
 _OWN_UNIT = ("difference", "mean")
+_SHOWN = 6
 
 Outcomes = Mapping[str, Mapping[str, Any]]
 
@@ -31,10 +33,7 @@ def check_derived(document: YamlDocument) -> Iterator[Problem]:
     Operands that may be cells of a results table are left to the artifact stage.
     """
     experiments = section(document.data, "experiments")
-    outcomes: dict[str, Mapping[str, Any]] = {}
-    for name, experiment in experiments.items():
-        for key, outcome in experiment.get("outcomes", {}).items():
-            outcomes[f"{name}/{key}"] = outcome
+    outcomes = _written(document)
     tables = {name for name, experiment in experiments.items() if "table" in experiment}
     for name, outcome in outcomes.items():
         if "derived" in outcome:
@@ -49,21 +48,29 @@ def check_operands_in_tables(document: YamlDocument, cells: Outcomes) -> Iterato
         document: The manifest.
         cells: Outcomes of all tables, by ``<experiment>/<outcome>``, as plain data.
     """
-    for experiment in section(document.data, "experiments"):
-        for key, outcome in section(document.data, "experiments", experiment, "outcomes").items():
-            if "derived" not in outcome:
-                continue
-            name = f"{experiment}/{key}"
-            for index, operand in enumerate(_operands(name, outcome)):
-                place = _place(name, "of", index)
-                owner, _, other = operand.partition("/")
-                if other in section(document.data, "experiments", owner, "outcomes"):
-                    continue
-                if operand in cells:
-                    yield from _operand(document, place, cells[operand], outcome)
-                else:
-                    message = f"no outcome is called {operand}, and no cell of the table either"
-                    yield document.problem(place, message, clause=EXIST, hint="correct `of`")
+    written = _written(document)
+    known = {**cells, **written}
+    for name, outcome in written.items():
+        operands = _operands(name, outcome) if "derived" in outcome else []
+        if all(one in written for one in operands):
+            continue
+        for index, operand in enumerate(operands):
+            place = _place(name, "of", index)
+            if operand in known:
+                yield from _operand(document, place, known[operand])
+            else:
+                message = f"no outcome is called {operand}, and no cell of the table either"
+                yield document.problem(place, message, clause=EXIST, hint="correct `of`")
+        yield from _units(document, name, outcome, known)
+
+
+def _written(document: YamlDocument) -> dict[str, Mapping[str, Any]]:
+    """Return the outcomes that the manifest writes out, by ``<experiment>/<outcome>``."""
+    return {
+        f"{name}/{key}": outcome
+        for name, experiment in section(document.data, "experiments").items()
+        for key, outcome in experiment.get("outcomes", {}).items()
+    }
 
 
 def _operands(name: str, outcome: Mapping[str, Any]) -> list[str]:
@@ -94,26 +101,37 @@ def _check(
             message = f"{operand} is named twice"
             yield document.problem(place, message, clause=DIFFERENT, hint="name another outcome")
         elif operand in outcomes:
-            yield from _operand(document, place, outcomes[operand], outcome)
+            yield from _operand(document, place, outcomes[operand])
         elif operand.partition("/")[0] not in tables:
             message = f"no outcome is called {operand}"
             hint = f"there are: {', '.join(list(outcomes)[:12])}"
             yield document.problem(place, message, clause=EXIST, hint=hint)
+    yield from _units(document, name, outcome, outcomes)
     if op not in _OWN_UNIT:
-        yield from _proportion(document, name, outcome, outcomes)
+        yield from _proportion(document, name, outcome)
 
 
 def _operand(
     document: YamlDocument,
     place: tuple[Key, ...],
     operand: Mapping[str, Any],
-    outcome: Mapping[str, Any],
 ) -> Iterator[Problem]:
     if operand["type"] != "number":
         message = f"{value_at(document.data, place)} is a {operand['type']}, not a number"
         yield document.problem(place, message, clause=NUMBERS, hint="name outcomes of numbers")
-    elif outcome["derived"]["op"] in _OWN_UNIT:
-        yield from _converts(document, place, operand.get("unit"), outcome.get("unit"))
+
+
+def _units(
+    document: YamlDocument, name: str, outcome: Mapping[str, Any], known: Outcomes
+) -> Iterator[Problem]:
+    """Operands convert to the unit of the outcome, or else to that of the first operand."""
+    operands = _operands(name, outcome)
+    own = outcome.get("unit") if outcome["derived"]["op"] in _OWN_UNIT else None
+    to = own or known.get(operands[0], {}).get("unit")
+    for index, operand in enumerate(operands):
+        if operand in known and operand not in operands[:index]:
+            place = _place(name, "of", index)
+            yield from _converts(document, place, known[operand].get("unit"), to)
 
 
 def _converts(
@@ -125,14 +143,8 @@ def _converts(
         yield document.problem(place, error.message, clause=UNITS, hint=error.hint)
 
 
-def _proportion(
-    document: YamlDocument, name: str, outcome: Mapping[str, Any], outcomes: Outcomes
-) -> Iterator[Problem]:
-    """A ratio or a change in percent has operands of one kind and is a proportion itself."""
-    operands = _operands(name, outcome)
-    known = [outcomes[one].get("unit") for one in operands[:2] if one in outcomes]
-    if len(known) == 2:
-        yield from _converts(document, _place(name, "of", 1), known[1], known[0])
+def _proportion(document: YamlDocument, name: str, outcome: Mapping[str, Any]) -> Iterator[Problem]:
+    """A ratio or a change in percent is a proportion."""
     unit = outcome.get("unit")
     if unit is not None and unit_kind(unit) != "proportion":
         place = (*_place(name)[:-1], "unit")
@@ -143,43 +155,20 @@ def _proportion(
 
 
 def _circles(document: YamlDocument, outcomes: Outcomes) -> Iterator[Problem]:
-    """Yield one problem for each circle, at its first outcome in the document."""
-    order = {name: index for index, name in enumerate(outcomes)}
-    follows = {
-        name: [one for one in _operands(name, outcome) if "derived" in outcomes.get(one, {})]
+    """Yield a problem for each largest set of outcomes that follow from each other."""
+    edges = {
+        name: sorted(
+            {one for one in _operands(name, outcome) if "derived" in outcomes.get(one, {})}
+        )
         for name, outcome in outcomes.items()
         if "derived" in outcome
     }
-    settled: set[str] = set()
-    for start in follows:
-        for circle in _found(follows, start, settled):
-            first = min(circle, key=lambda name: order[name])
-            at = circle.index(first)
-            shown = " from ".join([*circle[at:], *circle[:at], first])
-            message = f"an outcome follows from itself: {shown}"
-            hint = "an outcome follows from others that launchers make"
-            yield document.problem(_place(first, "of"), message, clause=CIRCLE, hint=hint)
-
-
-def _found(
-    follows: Mapping[str, list[str]], start: str, settled: set[str]
-) -> Iterator[Sequence[str]]:
-    """Yield the circles that are met from a start, each place looked at once."""
-    path: dict[str, Iterator[str]] = {}
-    waiting = [start]
-    while waiting:
-        name = waiting.pop()
-        if name not in settled and name not in path:
-            path[name] = iter(follows[name])
-        while path:
-            last = next(reversed(path))
-            following = next(path[last], None)
-            if following is None:
-                del path[last]
-                settled.add(last)
-            elif following in path:
-                names = list(path)
-                yield names[names.index(following) :]
-            elif following not in settled:
-                waiting.append(following)
-                break
+    for group in components(edges):
+        names = sorted(group)
+        if len(names) == 1 and names[0] not in edges[names[0]]:
+            continue
+        shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+        what = "outcomes follow from each other in a circle"
+        message = f"{what}: {shown}" if len(names) > 1 else f"{shown} follows from itself"
+        hint = "an outcome follows from others that launchers make"
+        yield document.problem(_place(names[0], "of"), message, clause=CIRCLE, hint=hint)

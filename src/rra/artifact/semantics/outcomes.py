@@ -7,7 +7,6 @@ outcomes that are written down and for the cells of a results table alike.
 from __future__ import annotations
 
 import dataclasses
-import unicodedata
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -17,6 +16,7 @@ from rra.artifact.layout import BLANK_MARK
 from rra.errors import SelectError
 from rra.values.numbers import CONTEXT, ReportedNumber, rounds_to
 from rra.values.reported import reported_number
+from rra.values.units import normalized
 
 Plain = Mapping[str, Any]
 
@@ -110,15 +110,14 @@ def bounds_faults(part: Plain) -> Iterator[Fault]:
 
 
 def _number(outcome: Plain) -> Iterator[Fault]:
-    if is_blank(outcome):
-        return
+    reported = None
     try:
-        reported = reported_number(outcome["reported"])
+        reported = None if is_blank(outcome) else reported_number(outcome["reported"])
     except SelectError as error:
         yield Fault(("reported",), IS_NUMBER, error.message, error.hint)
-        return
-    yield from _within(outcome, reported)
-    if outcome.get("scale") == "log" and reported.value <= 0:
+    if reported is not None:
+        yield from _within(outcome, reported)
+    if outcome.get("scale") == "log" and reported is not None and reported.value <= 0:
         message = f"{reported} has no logarithm, and the scale is log"
         yield Fault(("scale",), LOG, message, "write scale: linear")
     yield from _observed(outcome, reported)
@@ -138,7 +137,7 @@ def _within(outcome: Plain, reported: ReportedNumber) -> Iterator[Fault]:
         yield Fault(("reported",), WITHIN, message, "correct the value, the bounds or the unit")
 
 
-def _observed(outcome: Plain, reported: ReportedNumber) -> Iterator[Fault]:
+def _observed(outcome: Plain, reported: ReportedNumber | None) -> Iterator[Fault]:
     here = ("deviation", "observed")
     if "deviation" not in outcome or BLANK_MARK in outcome["deviation"]["observed"]:
         return
@@ -147,7 +146,7 @@ def _observed(outcome: Plain, reported: ReportedNumber) -> Iterator[Fault]:
     except SelectError as error:
         yield Fault(here, OBSERVED, error.message, error.hint)
         return
-    if rounds_to(observed.value, reported):
+    if reported is not None and rounds_to(observed.value, reported):
         shown = observed.value.quantize(reported.quantum, ROUND_HALF_UP, CONTEXT)
         message = f"the observed {observed} is {shown} at the decimals of the reported {reported}"
         yield Fault(here, DIFFERS, message, "that is no deviation; take it out")
@@ -169,7 +168,7 @@ def _folded(outcome: Plain, value: str | list[str]) -> list[str]:
         items = value.split(",") if isinstance(value, str) else value
     else:
         items = [str(value)]
-    folded = [unicodedata.normalize("NFC", item).strip().casefold() for item in items]
+    folded = [normalized(item) for item in items]
     return sorted(set(folded)) if outcome.get("order") == "set" else folded
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from rra._base.yaml import YamlDocument
 from rra.artifact.semantics.ids import section
 from rra.errors import Problem
+from rra.values.units import WHITE_SPACE
 
 RECOMMENDED = 5
 """Scores of an outcome from which a spread can be told from chance."""
 
-_ENDLESS = frozenset({"nan", "inf", "infinity"})
+_ENDLESS = re.compile(r"[+-]?\.?(?:nan|inf|infinity)", re.IGNORECASE | re.ASCII)
 
 
 def check(document: YamlDocument) -> Iterator[Problem]:
@@ -39,7 +41,7 @@ def _values(document: YamlDocument, name: str, scores: list[dict[str, Any]]) -> 
             message = "this score is a list and the first one is not, or the other way round"
             hint = "give all scores of an outcome in one form"
             yield document.problem(place, message, clause="references/one-kind", hint=hint)
-        elif isinstance(value, str) and value.strip().lstrip("+-.").lower() in _ENDLESS:
+        elif isinstance(value, str) and _ENDLESS.fullmatch(value.strip(WHITE_SPACE)):
             message = f"{value} is not a number that can be compared"
             hint = "leave the run out, or say in the guide that it fails"
             yield document.problem(place, message, clause="references/finite", hint=hint)

@@ -22,9 +22,11 @@ def check(document: YamlDocument) -> Iterator[Problem]:
 
 
 def _order(document: YamlDocument, names: list[str]) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for name in sorted(names):
+        first.setdefault(name[:_DIGITS], name)
     for name, before in zip(names, ["", *names], strict=False):
-        other = seen.setdefault(name[:_DIGITS], name)
+        other = first[name[:_DIGITS]]
         if other != name:
             message = f"{name} has the number of {other}"
             hint = "the number is the place in the order; give another one"

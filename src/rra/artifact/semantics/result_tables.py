@@ -25,9 +25,13 @@ KIND = "table/reported-kind"
 NEW = "table/ids-are-new"
 DIFFER = "table/ids-differ"
 LENGTH = "table/id-length"
+SIZE = "table/size"
 
 MAX_ID = 63
 """Longest id of an outcome."""
+
+MAX_CELLS = 20_000
+"""Most cells of a table, those that are skipped or empty included."""
 
 
 def check_table(
@@ -85,12 +89,17 @@ def _ids(
     for key in table.get("cells", {}):
         if key in outcomes:
             yield _taken(document, here, key)
-    rows, columns = table.get("rows"), table.get("columns")
+    rows, columns = table.get("rows", ()), table.get("columns", ())
+    if len(rows) * len(columns) > MAX_CELLS:
+        message = f"the table has {len(rows) * len(columns)} cells, more than {MAX_CELLS}"
+        hint = "declare fewer rows or columns"
+        yield document.problem(here, message, clause=SIZE, hint=hint)
+        return
     if not isinstance(rows, dict) or not isinstance(columns, dict):
         return
     seen: dict[str, tuple[str, str]] = {}
-    for row in rows:
-        for column in columns:
+    for row in sorted(rows):
+        for column in sorted(columns):
             key = f"{row}-{column}"
             place = (*here, "rows", row)
             if len(key) > MAX_ID:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from rra.errors import SelectError
@@ -10,6 +9,7 @@ from rra.model import Reference, ReportedValue
 from rra.values.selectors import Value
 from rra.values.success.judgement import Assessment, listed
 from rra.values.success.repeatability import MINIMUM_REFERENCES
+from rra.values.units import normalized
 
 _Key = str | tuple[str, ...]
 
@@ -71,15 +71,11 @@ def _declared(outcome: ReportedValue, value: str | list[str]) -> Value:
 
 def _key(outcome: ReportedValue, value: Value) -> _Key:
     if outcome.type == "list" and isinstance(value, tuple):
-        items = [_fold(item) for item in value]
+        items = [normalized(item) for item in value]
         return tuple(sorted(set(items))) if outcome.order == "set" else tuple(items)
     if outcome.type == "category" and isinstance(value, str):
-        return _fold(value)
+        return normalized(value)
     raise SelectError(f"{value!r} is not a {outcome.type}")
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFC", text).strip().casefold()
 
 
 def _shown(value: Value) -> str:
