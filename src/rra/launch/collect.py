@@ -16,6 +16,9 @@ from rra.launch.inventory import TreeChanges, regular_files
 from rra.launch.place import link_or_copy
 from rra.model import Launcher, OutputSpec
 
+STREAMS = ("stdout.txt", "stderr.txt")
+"""Files of the output directory that hold what a run printed."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -202,15 +205,25 @@ def _class(piece: str) -> str:
     return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
 
 
-def is_output(launcher: Launcher, name: str) -> bool:
+def is_output(launcher: Launcher, name: str, *, folder: bool = False) -> bool:
     """Tell whether a run of a launcher may leave a file of this name in its outputs.
 
     Args:
         launcher: Its `outputs` and `collect` say so; a folder stands for everything in it.
         name: Path inside the output directory.
+        folder: Whether it may be a folder in which such files lie.
     """
     path = PurePosixPath(name)
-    if any(_compile(spec.name)[0].fullmatch(str(path)) for spec in launcher.output_specs):
+    entry = PurePosixPath(launcher.entry)
+    if str(path) in STREAMS or (entry.suffix == ".ipynb" and str(path) == entry.name):
+        return True
+    outputs = [PurePosixPath(spec.name) for spec in launcher.output_specs]
+    places = [PurePosixPath(place) for place in launcher.collect.values()]
+    if folder:
+        if any(place != path and place.is_relative_to(path) for place in places):
+            return True
+        outputs += [above for one in outputs for above in list(one.parents)[:-1]]
+    if any(_compile(str(one))[0].fullmatch(str(path)) for one in outputs):
         return True
     return any(_may_become(path, *item) for item in launcher.collect.items())
 
@@ -223,8 +236,9 @@ def _may_become(path: PurePosixPath, pattern: str, place: str) -> bool:
     if target.parts:
         return False
     expression, base = _compile(pattern)
-    if base == PurePosixPath(pattern) and base.suffix:  # it names a file, as far as names tell
-        return str(path) == base.name
+    if base == PurePosixPath(pattern):
+        # It names a file when its last part has an ending: as far as names tell.
+        return str(path) == base.name if "." in base.name[1:-1] else True
     return expression.fullmatch(str(base / path)) is not None
 
 

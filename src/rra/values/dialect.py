@@ -134,7 +134,7 @@ class _Parser:
             most = int(counts["most"]) if counts["most"] else least
             if least > most or most > MAX_REPEAT:
                 raise _NotPortableError(
-                    f"{counts[0]} does not count from a smaller to a larger number"
+                    f"{counts[0]} counts from a larger to a smaller number, or beyond {MAX_REPEAT}"
                 )
             self.at = counts.end()
             fixed = least == most and counts["open"] is None

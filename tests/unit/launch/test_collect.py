@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from rra.launch.collect import collect, limit_size, make_safe, missing_outputs, take_over, untouched
+from rra.launch.collect import (
+    collect,
+    is_output,
+    limit_size,
+    make_safe,
+    missing_outputs,
+    take_over,
+    untouched,
+)
 from rra.launch.inventory import TreeSnapshot
 from rra.model import Launcher
 
@@ -180,3 +188,32 @@ def test_a_place_that_is_a_link_is_not_written_through(
     (outputs / "there").symlink_to(tmp_path / "elsewhere")
     assert collect({"m.json": "there/m.json"}, before.changes(), code, outputs) == []
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.clause("selector/file-is-an-output")
+@pytest.mark.parametrize(
+    ("said", "file", "folder", "may_be_left"),
+    [
+        ({}, "stderr.txt", False, True),
+        ({}, "Stdout.txt", False, False),
+        ({"entry": "launchers/deep/run.ipynb"}, "run.ipynb", False, True),
+        ({"outputs": ["deep"]}, "deep/er/m.json", False, True),
+        ({"outputs": ["*.json"]}, "deep/m.json", False, False),
+        ({"outputs": ["runs/*/events"]}, "runs/1", True, True),
+        ({"outputs": ["runs/*/events"]}, "runs/1", False, False),
+        ({"outputs": ["runs/*/events"]}, "other", True, False),
+        ({"collect": {"results/*.json": "all/"}}, "all/m.json", False, True),
+        ({"collect": {"results/*.json": "all"}}, "m.json", False, False),
+        ({"collect": {"logs/1/e": "kept/logs/e"}}, "kept", True, True),
+        ({"collect": {"results/m.json": "./"}}, "m.json", False, True),
+        ({"collect": {"results/m.json": "./"}}, "x.json", False, False),
+        ({"collect": {"results": "./"}}, "x.json", False, True),
+        ({"collect": {"results/*.json": "./"}}, "m.json", False, True),
+        ({"collect": {"results/*.json": "./"}}, "m.csv", False, False),
+    ],
+)
+def test_what_a_run_may_leave(
+    said: dict[str, Any], file: str, *, folder: bool, may_be_left: bool
+) -> None:
+    plain = {"entry": "launchers/a.sh", "environment": "cpu", **said}
+    assert is_output(Launcher.model_validate(plain), file, folder=folder) is may_be_left

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Iterator
 
-from rra.launch.collect import is_output
+from rra.launch.collect import STREAMS, is_output
 from rra.lint.context import Context
 from rra.lint.finding import Finding, Profile, Severity
 from rra.lint.near import nearest
 from rra.lint.rule import Rule
-
-_ALWAYS = ("stdout.txt", "stderr.txt")
+from rra.model import Outcome
 
 
 class SelectorFileUndeclared(Rule):
@@ -17,8 +15,9 @@ class SelectorFileUndeclared(Rule):
 
     ## What it does
 
-    Compares the file of each selector with the `outputs` and `collect` of the launcher that
-    it names. What a launcher prints is always in `stdout.txt`. (A launcher that is not defined
+    Compares the file of each selector, and that of predictions, with the `outputs` and
+    `collect` of the launcher that is named. What a launcher prints is always in `stdout.txt`,
+    and a notebook that is executed has the name of the entry. (A launcher that is not defined
     at all is reported by RRA001.)
 
     ## Why is this bad?
@@ -70,21 +69,25 @@ class SelectorFileUndeclared(Rule):
         manifest = context.artifact.manifest
         seen: set[tuple[object, ...]] = set()
         for name, outcome in manifest.outcomes().items():
-            selector = outcome.selector
-            launcher = manifest.launchers[selector.launcher]
-            collected = list(launcher.collect.values())
-            declared = [*(spec.name for spec in launcher.output_specs), *collected, *_ALWAYS]
-            here = context.artifact.place_of(name, "selector", "file")
-            known = str(PurePosixPath(selector.file)) in _ALWAYS or is_output(
-                launcher, selector.file
-            )
-            if known or (here, selector.file) in seen:
-                continue
-            seen.add((here, selector.file))
-            message = f"launcher {selector.launcher} does not declare {selector.file}"
-            near = nearest(selector.file, declared)
-            hint = f"did you mean {near}? If not, " if near else ""
-            hint += f"add {selector.file} to the outputs of launcher {selector.launcher}"
-            if not near and declared[:-2]:
-                hint += f", or name one of {', '.join(declared[:-2])}"
-            yield self.in_document(context.document, here, message, hint=hint)
+            launcher = manifest.launchers[outcome.selector.launcher]
+            declared = [*(spec.name for spec in launcher.output_specs), *launcher.collect.values()]
+            for key, file, folder in _files(outcome):
+                here = context.artifact.place_of(name, key, "file")
+                if is_output(launcher, file, folder=folder) or (here, file) in seen:
+                    continue
+                seen.add((here, file))
+                message = f"launcher {outcome.selector.launcher} does not declare {file}"
+                near = nearest(file, [*declared, *STREAMS])
+                hint = f"did you mean {near}? If not, " if near else ""
+                hint += f"add {file} to the outputs of launcher {outcome.selector.launcher}"
+                if not near and declared:
+                    hint += f", or name one of {', '.join(declared)}"
+                yield self.in_document(context.document, here, message, hint=hint)
+
+
+def _files(outcome: Outcome) -> Iterator[tuple[str, str, bool]]:
+    """Yield (key, file, whether it may be a folder) for each file that an outcome is read from."""
+    selector = outcome.selector
+    yield "selector", selector.file, selector.tensorboard is not None or selector.mlflow is not None
+    if outcome.predictions is not None:
+        yield "predictions", outcome.predictions.file, False
