@@ -82,6 +82,7 @@ class HttpRegistry:
         manifests: Manifests by tag and by digest, with their types.
         seen: Every request, oldest first.
         rules: What a test wants to be different.
+        ranges: Whether a part of a blob can be asked for.
         read_limit: Bytes of an upload after which the connection is closed, once.
     """
 
@@ -90,6 +91,7 @@ class HttpRegistry:
         self.manifests: dict[str, tuple[bytes, str]] = {}
         self.seen: list[Seen] = []
         self.rules: list[Rule] = []
+        self.ranges = True
         self.read_limit: int | None = None
         self.ended = threading.Event()
         self.port: int = server.server_address[1]
@@ -134,8 +136,20 @@ class HttpRegistry:
             tags = [tag for tag in self.manifests if ":" not in tag]
             return Reply(200, json.dumps({"name": "any", "tags": tags}).encode())
         if kind == "blobs":
-            return Reply(200, self.blobs[name]) if name in self.blobs else Reply(404)
+            return self.blob(seen, name)
         return self.upload(seen) if "/uploads/" in seen.path else Reply(404)
+
+    def blob(self, seen: Seen, digest: str) -> Reply:
+        if digest not in self.blobs:
+            return Reply(404)
+        data, wanted = self.blobs[digest], seen.headers.get("range", "")
+        if not wanted or not self.ranges or seen.method != "GET":
+            return Reply(200, data)
+        start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+        if start >= len(data):
+            return Reply(416)
+        whole = f"bytes {start}-{len(data) - 1}/{len(data)}"
+        return Reply(206, data[start:], {"Content-Range": whole})
 
     def upload(self, seen: Seen) -> Reply:
         if seen.method == "POST":

@@ -58,6 +58,7 @@ def push(
         LoginError: The registry wants a login, or refuses the one it was given.
         RegistryError: The registry does not answer, refuses, or breaks off.
     """
+    from rra.bundle.staging import claimed
     from rra.registry import reach
 
     target_reference(target)
@@ -67,11 +68,12 @@ def push(
         sent = copy_bundle(named, place, plain_http=plain_http, progress=progress)
         return PushReport(source=sent.source, target=sent.target, pushed=sent)
     reach(place, plain_http=plain_http)
-    with tempfile.TemporaryDirectory(prefix="rra-push-") as folder:
+    temporary = Path(tempfile.gettempdir())
+    with claimed(temporary, prefix="rra-push-", mode=0o700) as folder:
         made = pack(named.path, f"oci-layout:{folder}/bundle", progress=progress)
         if made.packed is None:
             return _stopped(made, target)
-        layout = LayoutReference(Path(folder, "bundle"), digest=made.packed.descriptor.digest)
+        layout = LayoutReference(folder / "bundle", digest=made.packed.descriptor.digest)
         tagged = dataclasses.replace(place, tag=place.tag or made.packed.tag)
         sent = copy_bundle(layout, tagged, plain_http=plain_http, progress=progress)
     source_name = str(made.artifact)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra.api._open import open_bundle
 from rra.api._result import Progress, VerbResult, silent
-from rra.bundle.reference import BundleReference, DirectoryReference, parse_reference
+from rra.bundle.reference import (
+    BundleReference,
+    DirectoryReference,
+    RegistryReference,
+    parse_reference,
+)
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
+    from rra.bundle.store import BlobReader
     from rra.bundle.unpack import UnpackResult
 
 
@@ -72,14 +79,28 @@ def unpack(
         UnsafePathError: A file would lie where it may not.
         UnavailableError: The disk is full, or a registry does not answer.
     """
-    from rra.bundle.unpack import refuse_to_overwrite, unpack_bundle
+    from rra.bundle.unpack import refuse_to_overwrite, unpack_bundle, wanted_layers
 
     named = bundle_reference(reference)
     if directory is not None:
         refuse_to_overwrite(directory)
     store, bundle = open_bundle(named, progress=progress, plain_http=plain_http)
     target = directory or Path(bundle.config.artifact_manifest().name)
-    found = unpack_bundle(bundle, store, target, only=only, progress=progress)
+    refuse_to_overwrite(target)
+    layers = [
+        (layer.title or record.element, layer.descriptor)
+        for layer, record in wanted_layers(bundle, only)
+    ]
+    with contextlib.ExitStack() as stack:
+        here: BlobReader = store
+        checked: Callable[[], None] | None = None
+        if isinstance(named, RegistryReference):
+            from rra.registry import fetched
+
+            # Nobody comes back for what lies in the cache once the directory has its name.
+            ahead = stack.enter_context(fetched(store, layers, progress))
+            here, checked = ahead, ahead.forget
+        found = unpack_bundle(bundle, here, target, only=only, progress=progress, checked=checked)
     digest = bundle.descriptor.digest
     return UnpackReport(
         reference=str(dataclasses.replace(named, digest=digest)),

@@ -13,16 +13,16 @@ import contextlib
 import io
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors, walk_files
-from rra.bundle.canonical import write_archive
+from rra._base.files import storage_errors, walk_files
+from rra.bundle.canonical import archive_blocks
 from rra.bundle.index import BLOBS, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
 from rra.bundle.layout import LayoutStore, check_version
 from rra.bundle.names import printable
+from rra.bundle.staging import claimed
 from rra.bundle.store import (
     MANIFEST_TYPE,
     MAX_MANIFEST_BYTES,
@@ -97,6 +97,10 @@ class ArchiveStore:
         """
         self._writable().put_blob(descriptor, chunks)
 
+    def put_file(self, descriptor: Descriptor, file: Path) -> bool:
+        """Keep a blob whose bytes were verified; see `LayoutStore.put_file`."""
+        return self._writable().put_file(descriptor, file)
+
     def discard(self, digest: str) -> None:
         """Forget a blob that was put since the writing began."""
         self._writable().discard(digest)
@@ -134,24 +138,21 @@ class ArchiveStore:
             raise UsageError(f"{self._file} is a folder", hint=hint)
         if self._file.exists():
             self._refuse_to_replace_others()
-        staging = self._file.parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
         try:
-            with storage_errors(self._file):
-                staging.mkdir(parents=True)
-            self._draft = LayoutStore(staging / "layout")
-            with self._draft.writing():
-                yield
-            self._write(staging)
+            with claimed(self._file.parent) as staging:
+                self._draft = LayoutStore(staging / "layout")
+                with self._draft.writing():
+                    yield
+                self._write(staging)
         finally:
             self._draft = self._members = None
-            if staging.exists():
-                remove_tree(staging)
 
     def _write(self, staging: Path) -> None:
         layout, draft = staging / "layout", staging / "archive"
         with storage_errors(self._file):
             with draft.open("xb") as stream:
-                write_archive(layout, walk_files(layout), stream)
+                for block in archive_blocks(layout, walk_files(layout)):
+                    stream.write(block)
                 stream.flush()
                 os.fsync(stream.fileno())
             draft.chmod(0o644)

@@ -22,13 +22,13 @@ from typing import BinaryIO
 from rra._base.files import (
     STAGING_PREFIX,
     atomic_write,
-    remove_tree,
     sha256_bytes,
     storage_errors,
     sweep_staging,
 )
 from rra.bundle.index import BLOBS, IMAGE_LAYOUT, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
 from rra.bundle.jsonio import parse_json
+from rra.bundle.staging import claimed
 from rra.bundle.store import (
     MANIFEST_TYPE,
     MAX_MANIFEST_BYTES,
@@ -89,6 +89,34 @@ class LayoutStore:
         """
         self._keep(chunks, descriptor.media_type, descriptor)
 
+    def put_file(self, descriptor: Descriptor, file: Path) -> bool:
+        """Keep a blob whose bytes were verified and lie on the same disk, without a second copy.
+
+        Args:
+            descriptor: The blob.
+            file: All of its bytes; it gets another name here and keeps its own.
+
+        Returns:
+            False where the file system does not give a file two names; nothing happened then.
+
+        Raises:
+            StorageError: The disk is full or refuses.
+        """
+        temporary = self._place / BLOBS / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
+        try:
+            os.link(file, temporary)
+        except OSError:
+            return False
+        try:
+            with storage_errors(self._directory):
+                with temporary.open("rb") as stream:
+                    os.fsync(stream.fileno())
+                temporary.chmod(0o644)
+                self._name(temporary, descriptor.digest)
+        finally:
+            temporary.unlink(missing_ok=True)
+        return True
+
     def discard(self, digest: str) -> None:
         """Forget a blob that was put since the writing began."""
         blob = self._blob(digest)
@@ -148,20 +176,17 @@ class LayoutStore:
     @contextlib.contextmanager
     def _making(self) -> Iterator[None]:
         """Make a new layout beside its place and move it there."""
-        parent = self._directory.parent
-        self._place = parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
-        self._new, self._index = [], Index.empty(self.name)
         try:
-            with storage_errors(self._directory):
-                (self._place / BLOBS).mkdir(parents=True)
-                atomic_write(self._place / OCI_LAYOUT, IMAGE_LAYOUT)
-            yield
-            with storage_errors(self._directory):
-                atomic_write(self._place / INDEX, self._index.to_bytes())
-                self._move()
+            with claimed(self._directory.parent) as self._place:
+                self._new, self._index = [], Index.empty(self.name)
+                with storage_errors(self._directory):
+                    (self._place / BLOBS).mkdir(parents=True)
+                    atomic_write(self._place / OCI_LAYOUT, IMAGE_LAYOUT)
+                yield
+                with storage_errors(self._directory):
+                    atomic_write(self._place / INDEX, self._index.to_bytes())
+                    self._move()
         finally:
-            if self._place.exists():
-                remove_tree(self._place)
             self._place, self._new, self._index = self._directory, None, None
 
     def _move(self) -> None:
@@ -182,6 +207,7 @@ class LayoutStore:
             with storage_errors(self._directory):
                 blobs.mkdir(parents=True, exist_ok=True)
                 sweep_staging(blobs)
+                sweep_staging(self._directory)
             self._new, self._index = [], self._read_index()
             try:
                 yield
@@ -214,14 +240,18 @@ class LayoutStore:
             if expected is not None and (found.digest, size) != (expected.digest, expected.size):
                 message = f"got {found.digest} of {size} bytes where {expected.digest} was due"
                 raise CorruptError(message, hint="get the bundle again from where it came")
-            blob = self._blob(found.digest)
-            if self._new is not None and not blob.exists():
-                self._new.append(blob)
             temporary.chmod(0o644)
-            temporary.replace(blob)
+            self._name(temporary, found.digest)
         finally:
             temporary.unlink(missing_ok=True)
         return found
+
+    def _name(self, temporary: Path, digest: str) -> None:
+        """Give a whole blob its name."""
+        blob = self._blob(digest)
+        if self._new is not None and not blob.exists():
+            self._new.append(blob)
+        temporary.replace(blob)
 
     def _read_index(self) -> Index:
         if self._index is not None:

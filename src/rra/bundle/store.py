@@ -57,15 +57,12 @@ class Descriptor:
         return document
 
 
-class BlobStore(Protocol):
-    """A place that bundles are read from and written to."""
+class BlobReader(Protocol):
+    """A place that blobs are read from."""
 
     @property
     def name(self) -> str:
         """What messages call the place."""
-
-    def has(self, digest: str) -> bool:
-        """Tell whether a blob is there; its bytes are not looked at."""
 
     def open(self, descriptor: Descriptor) -> AbstractContextManager[BinaryIO]:
         """Give the bytes of a blob, verified by the time the context ends without error.
@@ -73,6 +70,13 @@ class BlobStore(Protocol):
         Raises:
             CorruptError: The blob is missing, or not of that size and digest.
         """
+
+
+class BlobStore(BlobReader, Protocol):
+    """A place that bundles are read from and written to."""
+
+    def has(self, digest: str) -> bool:
+        """Tell whether a blob is there; its bytes are not looked at."""
 
     def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
         """Keep a blob whose digest is not known yet, and return its descriptor."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import errno
 import io
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rra._base.files import staged_directory
+from rra._base.files import storage_errors
 from rra.artifact import load_artifact
 from rra.bundle.belonging import foreign_files, references_among
 from rra.bundle.config import (
@@ -32,7 +33,8 @@ from rra.bundle.identity import core_digest, core_locks
 from rra.bundle.layers import assign_files
 from rra.bundle.names import printable
 from rra.bundle.reader import Bundle
-from rra.bundle.store import BlobStore, Descriptor
+from rra.bundle.staging import claimed
+from rra.bundle.store import BlobReader, Descriptor
 from rra.errors import CorruptError, FormatError, UnsafePathError, UsageError
 from rra.model import Manifest
 
@@ -62,12 +64,13 @@ class UnpackResult:
 
 def unpack_bundle(
     bundle: Bundle,
-    store: BlobStore,
+    store: BlobReader,
     target: Path,
     *,
     only: Collection[str] = (),
     limits: Limits = _DEFAULT,
     progress: Progress | None = None,
+    checked: Callable[[], None] | None = None,
 ) -> UnpackResult:
     """Unpack a bundle, or some of its elements, into a new directory.
 
@@ -78,6 +81,7 @@ def unpack_bundle(
         only: Elements to unpack; all of them by default.
         limits: How much may come out.
         progress: Called with one line for each layer.
+        checked: Called when nothing is left to be read, before the directory gets its name.
 
     Raises:
         UsageError: The target is in use, or there is no such element.
@@ -86,11 +90,11 @@ def unpack_bundle(
         UnsafePathError: A file would lie where it may not.
         StorageError: The disk is full or refuses; the target is as it was.
     """
-    wanted = _wanted(bundle, only)
+    wanted = wanted_layers(bundle, only)
     refuse_to_overwrite(target)
     manifest = bundle.config.artifact_manifest()
     done: list[tuple[LayerRecord, Extracted]] = []
-    with staged_directory(target) as staging:
+    with storage_errors(target), claimed(target.parent) as staging:
         with Extraction(staging, limits) as extraction:
             for group in _groups(wanted):
                 layer, record = group[0]
@@ -102,6 +106,9 @@ def unpack_bundle(
         complete = len(wanted) == len(bundle.layers)
         if complete:
             _check_whole(bundle, staging, done)
+        if checked is not None:
+            checked()
+        _place(staging, target)
     counts: dict[str, int] = {}
     for record, found in done:
         counts[record.element] = counts.get(record.element, 0) + found.files
@@ -122,7 +129,12 @@ def refuse_to_overwrite(target: Path) -> None:
         raise UsageError(message, hint="name a new directory")
 
 
-def _wanted(bundle: Bundle, only: Collection[str]) -> list[Layer]:
+def wanted_layers(bundle: Bundle, only: Collection[str]) -> list[Layer]:
+    """Return the layers of some elements, or all of them, in the order in which they are read.
+
+    Raises:
+        UsageError: The bundle holds no such element.
+    """
     present = list(dict.fromkeys(record.element for _, record in bundle.layers))
     for name in only:
         if name in present:
@@ -132,6 +144,21 @@ def _wanted(bundle: Bundle, only: Collection[str]) -> list[Layer]:
         hint = f"it holds {', '.join(present)}"
         raise UsageError(what, hint=f"did you mean {near[0]}? {hint}" if near else hint)
     return [layer for layer in bundle.layers if not only or layer[1].element in only]
+
+
+def _place(staging: Path, target: Path) -> None:
+    """Give a directory its name; an empty one of that name makes way.
+
+    Raises:
+        UsageError: Somebody else has put something there meanwhile.
+    """
+    try:
+        staging.rename(target)
+    except OSError as error:
+        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
+            raise
+        message = f"{target} was written to meanwhile"
+        raise UsageError(message, hint="name a new directory") from error
 
 
 def _groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
@@ -155,7 +182,7 @@ def _groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
         yield group
 
 
-def _extract(extraction: Extraction, store: BlobStore, group: list[Layer]) -> Extracted:
+def _extract(extraction: Extraction, store: BlobReader, group: list[Layer]) -> Extracted:
     layer, record = group[0]
     if record.path is None:
         with store.open(layer.descriptor) as blob:
@@ -176,7 +203,7 @@ def _extract(extraction: Extraction, store: BlobStore, group: list[Layer]) -> Ex
         return extraction.add_file(stream, record.path, executable=False)
 
 
-def _blocks(store: BlobStore, parts: Sequence[Descriptor]) -> Generator[bytes, None, None]:
+def _blocks(store: BlobReader, parts: Sequence[Descriptor]) -> Generator[bytes, None, None]:
     """Yield the bytes of blobs one behind the other, each verified at its end."""
     for descriptor in parts:
         with store.open(descriptor) as blob:

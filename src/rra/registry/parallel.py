@@ -27,10 +27,24 @@ class Stop:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._ends: dict[object, Callable[[], None]] = {}
 
     def now(self) -> None:
-        """End every transfer at its next block."""
+        """End every transfer at its next block, also one that waits for it."""
         self._event.set()
+        for end in list(self._ends.values()):
+            end()
+
+    @contextlib.contextmanager
+    def ending(self, end: Callable[[], None]) -> Iterator[None]:
+        """Have something called when it is time to stop, while the block runs."""
+        key = object()
+        self._ends[key] = end
+        try:
+            self.check()
+            yield
+        finally:
+            del self._ends[key]
 
     def check(self) -> None:
         """Go on, or not.
@@ -88,12 +102,16 @@ def run_all(calls: Iterable[Callable[[], Result]], stop: Stop) -> list[Result]:
             for future in futures:
                 future.cancel()
             wait(futures)
-            raise _fault(futures)
+            raise first_fault(futures)
         return [future.result() for future in futures]
 
 
-def _fault(futures: list[Future[Result]]) -> BaseException:
-    """Return the fault that counts: not one of those that only stopped because of it."""
+def first_fault(futures: list[Future[Result]]) -> BaseException:
+    """Return the fault that counts: not one of those that only stopped because of it.
+
+    Args:
+        futures: All of the transfers, which have ended.
+    """
     faults = [
         error
         for future in futures

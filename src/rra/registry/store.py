@@ -11,7 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import requests
 import urllib3.exceptions
@@ -94,18 +94,41 @@ class RegistryStore:
             CorruptError: The blob is missing, or not of that size and digest.
             RegistryError: The registry does not answer, or breaks off.
         """
+        with (
+            self.read_from(descriptor, 0) as (_, wire),
+            verified(wire, descriptor, self.name) as stream,
+        ):
+            yield stream
+
+    @contextlib.contextmanager
+    def read_from(self, descriptor: Descriptor, offset: int) -> Iterator[tuple[int, Wire]]:
+        """Give the bytes of a blob from a place on, and the place they really begin at.
+
+        That is the start where the registry takes no ranges. Nothing is verified, except what
+        the registry itself says of the size.
+
+        Raises:
+            CorruptError: The blob is missing, or said to be of another size.
+            BrokenOffError: The connection breaks while the bytes are read.
+            RegistryError: The registry does not answer, or refuses.
+        """
         url = self._url(self._container.get_blob_url(_digest(descriptor.digest)))
-        with self.registry.request("GET", url) as answer:
+        wanted = {"Range": f"bytes={offset}-"} if offset else {}
+        answer = self.registry.request("GET", url, headers=wanted)
+        if wanted and not _is_rest(answer, offset):
+            if answer.status_code in {206, 416}:
+                answer.close()
+                answer = self.registry.request("GET", url)
+            offset = 0
+        with answer:
             if answer.status_code == 404:
                 message = f"blob {descriptor.digest} is missing in {self.name}"
                 raise CorruptError(message, hint="push the bundle again from where it is whole")
-            if answer.status_code != 200:
+            if answer.status_code != (206 if offset else 200):
                 raise self.registry.refusal(answer, self._reading)
             plain_body(answer, "a blob")
-            _check_length(answer, descriptor, self.name)
-            wire = cast("BinaryIO", _Wire(answer))
-            with verified(wire, descriptor, self.name) as stream:
-                yield stream
+            _check_length(answer, descriptor, offset, self.name)
+            yield offset, Wire(answer)
 
     def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
         """Keep a blob whose digest is not known yet, unless the repository has it.
@@ -314,18 +337,32 @@ class _Spooled:
             yield block
 
 
-class _Wire:
+class BrokenOffError(RegistryError):
+    """A connection broke, or stalled, while bytes came."""
+
+
+class Wire:
     """The bytes of an answer as they come; a broken connection is an error, never an end."""
 
     def __init__(self, answer: requests.Response) -> None:
         self._answer = answer
 
-    def read(self, size: int) -> bytes:
-        """Return the next bytes; nothing at the end."""
+    def break_off(self) -> None:
+        """End a read that another thread waits in."""
+        with contextlib.suppress(ValueError, OSError, AttributeError):
+            self._answer.raw.shutdown()
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes; nothing at the end.
+
+        Raises:
+            BrokenOffError: The connection broke, or stalled.
+        """
         try:
             block: bytes = self._answer.raw.read(size, decode_content=False)
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise unreachable(host_of(self._answer), error) from error
+            fault = unreachable(host_of(self._answer), error)
+            raise BrokenOffError(fault.message, hint=fault.hint) from error
         return block
 
 
@@ -342,13 +379,22 @@ def _digest(text: str) -> str:
     return text
 
 
-def _check_length(answer: requests.Response, descriptor: Descriptor, where: str) -> None:
+def _is_rest(answer: requests.Response, offset: int) -> bool:
+    """Tell whether an answer begins at a place of the blob and says so (RFC 9110, 206)."""
+    said = answer.headers.get("Content-Range", "").strip().lower()
+    return answer.status_code == 206 and said.startswith(f"bytes {offset}-")
+
+
+def _check_length(
+    answer: requests.Response, descriptor: Descriptor, offset: int, where: str
+) -> None:
     """Refuse a blob whose length is said to be another, before any of it is read."""
     length = answer.headers.get("Content-Length")
-    if length is not None and length.strip() != str(descriptor.size):
+    if length is not None and length.strip() != str(descriptor.size - offset):
+        rest = f" after {offset}" if offset else ""
         message = (
-            f"blob {descriptor.digest} in {where} has another size: {length.strip()[:20]} bytes "
-            f"where the manifest says {descriptor.size}"
+            f"blob {descriptor.digest} in {where} has another size: {length.strip()[:20]} bytes"
+            f"{rest} where the manifest says {descriptor.size}"
         )
         raise CorruptError(message, hint="get the bundle again from where it came")
 

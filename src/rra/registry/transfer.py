@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from rra.bundle.archive import ArchiveStore
 from rra.bundle.jsonio import parse_json
+from rra.bundle.layout import LayoutStore
 from rra.bundle.store import (
     BLOCK,
     MANIFEST_TYPE,
+    BlobReader,
     BlobStore,
     Descriptor,
     parse_descriptor,
     resolve,
 )
 from rra.errors import CorruptError, FormatError
+from rra.registry.fetch import Fetched, Titled, fetched
 from rra.registry.meter import Meter, size_text
 from rra.registry.parallel import Stop, run_all
+from rra.registry.partial import drop_partials
+from rra.registry.store import RegistryStore
 
 _TITLE = "org.opencontainers.image.title"
 
@@ -77,17 +84,49 @@ def transfer(
     """
     data, manifest = resolve(source, *wanted)
     blobs = _blobs(data, manifest, source.name)
-    meter = Meter(progress, sum(blob.size for _, blob in blobs), "copied")
-    stop = Stop()
-    with target.writing():
-        jobs = [_Job(source, target, title, blob, meter, stop) for title, blob in blobs]
-        copies = run_all([functools.partial(_copy, job) for job in jobs], stop)
-        meter.finish()
+    # What came here is kept until the bundle has its name, whatever ends us before.
+    with contextlib.ExitStack() as until_named, target.writing():
+        if isinstance(source, RegistryStore) and isinstance(target, LayoutStore | ArchiveStore):
+            missing = [(title, blob) for title, blob in blobs if not target.has(blob.digest)]
+            there = [titled for titled in blobs if titled not in missing]
+            for title, _ in there:
+                progress(f"{title}: {target.name} has it")
+            drop_partials(blob for _, blob in there)
+            here = until_named.enter_context(fetched(source, missing, progress))
+            _bring_all(here, target, missing)
+            copies = [BlobCopy(*titled, copied=titled in missing) for titled in blobs]
+        else:
+            copies = _copy_all(source, target, blobs, progress)
         kept = target.put_manifest(data, tag, media_type=manifest.media_type)
     if kept.digest != manifest.digest:
         message = f"{target.name} kept manifest {kept.digest}, not {manifest.digest}"
         raise CorruptError(message, hint="do not use what is there")
     return TransferResult(manifest, tag, tuple(copies))
+
+
+def _copy_all(
+    source: BlobStore,
+    target: BlobStore,
+    blobs: Sequence[Titled],
+    progress: Callable[[str], None],
+) -> list[BlobCopy]:
+    """Copy blobs straight from one to the other, four at a time."""
+    meter = Meter(progress, sum(blob.size for _, blob in blobs), "copied")
+    stop = Stop()
+    jobs = [_Job(source, target, title, blob, meter, stop) for title, blob in blobs]
+    copies = run_all([functools.partial(_copy, job) for job in jobs], stop)
+    meter.finish()
+    return copies
+
+
+def _bring_all(
+    here: BlobReader, target: LayoutStore | ArchiveStore, missing: Sequence[Titled]
+) -> None:
+    """Take blobs that come here from a registry into a folder or file."""
+    for _, blob in missing:
+        file = here.file(blob) if isinstance(here, Fetched) else None
+        if file is None or file.path is None or not target.put_file(blob, file.path):
+            target.put_blob(blob, _Opened(here, blob))
 
 
 def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, Descriptor]]:
@@ -133,8 +172,20 @@ def _copy(job: _Job) -> BlobCopy:
     return BlobCopy(job.title, job.blob, copied=True)
 
 
-class _Chunks:
+class _Opened:
     """The verified bytes of a blob, read anew each time they are iterated."""
+
+    def __init__(self, source: BlobReader, blob: Descriptor) -> None:
+        self._source, self._blob = source, blob
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self._source.open(self._blob) as stream:
+            while block := stream.read(BLOCK):
+                yield block
+
+
+class _Chunks:
+    """The same, counted, and as long as no other transfer fails."""
 
     def __init__(self, job: _Job) -> None:
         self._job = job
@@ -144,9 +195,8 @@ class _Chunks:
         job = self._job
         job.meter.add(-self._counted)
         self._counted = 0
-        with job.source.open(job.blob) as stream:
-            while block := stream.read(BLOCK):
-                job.stop.check()
-                yield block
-                self._counted += len(block)
-                job.meter.add(len(block))
+        for block in _Opened(job.source, job.blob):
+            job.stop.check()
+            yield block
+            self._counted += len(block)
+            job.meter.add(len(block))

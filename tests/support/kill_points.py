@@ -1,0 +1,147 @@
+"""What has to hold after a kill at any point of a pull or push, whoever the registry is."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rra.api import lock, pack
+from rra.bundle.store import MANIFEST_TYPE
+from tests.support.artifacts import COMPUTES, make_artifact
+from tests.support.bundles import tree
+from tests.support.killing import Killer
+
+FORMS = ("", "oci-layout:", "oci-archive:")
+
+
+def make_bundle(folder: Path, version: str) -> str:
+    """Make a bundle with layers of several blocks; return its reference with the digest."""
+    noise = random.Random(version)
+    data = {f"code/data-{number}.bin": noise.randbytes(900_000 + number) for number in range(3)}
+    files = {"main.py": COMPUTES, "guide/GUIDE.md": "# Guide\n", "LICENSE": "MIT\n"}
+    make_artifact(folder / "tiny", {**files, **data}, version=version)
+    lock(folder / "tiny", keep=True)
+    made = pack(folder / "tiny", f"oci-layout:{folder / 'layout'}")
+    assert made.ok, made.problems
+    return made.target
+
+
+def points(
+    killer: Killer, call: Callable[..., dict[str, object]], count: int, seed: int
+) -> Iterator[dict[str, float]]:
+    """Yield where to kill: half of the points at an event, half after a time, all from a seed.
+
+    Args:
+        killer: Not used up; only `call` runs it.
+        call: Makes the call once in a fresh place, without a kill.
+        count: Number of points.
+        seed: Of the choice.
+    """
+    whole = call()
+    assert whole["ok"], whole
+    choice = random.Random(seed)
+    events, seconds = int(str(whole["events"])), float(str(whole["seconds"]))
+    for number in range(count):
+        if number % 2:
+            yield {"after": max(choice.uniform(0, seconds * 1.2), 0.0005)}
+        else:
+            yield {"event": choice.randint(1, events)}
+
+
+def content(place: Path) -> object:
+    """Return everything of a file or folder."""
+    return place.read_bytes() if place.is_file() else tree(place)
+
+
+def killed_pulls(killer: Killer, reference: str, folder: Path, count: int, seed: int) -> int:
+    """Kill pulls at points of all three forms, repeat each, and hold it against an undisturbed one.
+
+    Returns:
+        How many were killed; the others had ended before their point.
+    """
+    cache, killed = folder / "cache", 0
+    for number, form in enumerate(FORMS):
+        place = folder / f"place-{number}"
+        target = place / "study"
+
+        def call(**kill: float) -> dict[str, object]:
+            return killer.call("pull", reference, f"{form}{target}", **kill)  # noqa: B023
+
+        def fresh() -> dict[str, object]:
+            place.mkdir()  # noqa: B023
+            return call()
+
+        expected = None
+        for point in points(killer, fresh, -(-count // len(FORMS)), seed + number):
+            if expected is None:
+                expected = content(target)
+            shutil.rmtree(place)
+            place.mkdir()
+            first = call(**point)
+            killed += bool(first["killed"])
+            if target.exists():  # the kill came after the end, or there was none
+                assert content(target) == expected, (form, point)
+            if form or not target.exists():
+                again = call()
+                assert again["ok"], (form, point, again)
+            assert content(target) == expected, (form, point)
+            assert [path.name for path in place.iterdir()] == ["study"], (form, point)
+            assert list((cache / "partial").iterdir()) == [], (form, point)
+    return killed
+
+
+def manifest(host: str, path: str) -> str:
+    """Return the digest that a tag of a registry stands for, asked for with nothing of ours."""
+    address = f"http://{host}/v2/{path.replace(':', '/manifests/')}"
+    request = urllib.request.Request(address, headers={"Accept": MANIFEST_TYPE})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        document = json.loads(answer.read())
+        digest: str = answer.headers["Docker-Content-Digest"]
+    for blob in (document["config"], *document["layers"]):
+        where = f"http://{host}/v2/{path.partition(':')[0]}/blobs/{blob['digest']}"
+        head = urllib.request.Request(where, method="HEAD")
+        with urllib.request.urlopen(head, timeout=60) as answer:
+            assert int(answer.headers["Content-Length"]) == blob["size"]
+    return digest
+
+
+def killed_pushes(
+    killer: Killer, old: str, new: str, host: str, count: int, seed: int, name: str = "study"
+) -> int:
+    """Kill pushes over a tag that is in use; the tag is whole all the time, old or new.
+
+    Each push goes to a repository of its own, so that nothing of an earlier one is there.
+
+    Args:
+        killer: Runs the pushes.
+        old: Reference of the bundle that the tag stands for.
+        new: Reference of the bundle that is pushed.
+        host: The registry.
+        count: Number of points.
+        seed: Of their choice.
+        name: Start of the names of the repositories.
+
+    Returns:
+        How many were killed; the others had ended before their point.
+    """
+    before, after = old.partition("@")[2], new.partition("@")[2]
+    killed = 0
+
+    def measure() -> dict[str, object]:
+        return killer.call("push", new, f"{host}/{name}-measured:1")
+
+    for number, point in enumerate(points(killer, measure, count, seed)):
+        path = f"{name}-{number}:1"
+        assert killer.call("push", old, f"{host}/{path}")["ok"]
+        first = killer.call("push", new, f"{host}/{path}", **point)
+        killed += bool(first["killed"])
+        now = manifest(host, path)
+        assert now == after if first["ok"] else now in {before, after}, point
+        again = killer.call("push", new, f"{host}/{path}")
+        assert again["ok"], (point, again)
+        assert manifest(host, path) == after, point
+    return killed
