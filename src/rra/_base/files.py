@@ -165,18 +165,19 @@ def walk_files(root: Path) -> Iterator[PurePosixPath]:
 
     Staging leftovers are passed over.
     """
-    yield from sorted(_walk(root, PurePosixPath()), key=lambda path: os.fsencode(str(path)))
+    yield from map(PurePosixPath, sorted(_walk(str(root), ""), key=os.fsencode))
 
 
-def _walk(root: Path, inside: PurePosixPath) -> Iterator[PurePosixPath]:
-    with os.scandir(root / inside) as entries:
+def _walk(root: str, inside: str) -> Iterator[str]:
+    """Yield paths as text: a tree may have many, and each object of a path takes long."""
+    with os.scandir(f"{root}/{inside}") as entries:
         for entry in entries:
             if entry.name.startswith(STAGING_PREFIX):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from _walk(root, inside / entry.name)
+                yield from _walk(root, f"{inside}{entry.name}/")
             else:
-                yield inside / entry.name
+                yield inside + entry.name
 
 
 def copy_files(source: Path, target: Path, files: Iterable[PurePosixPath]) -> None:

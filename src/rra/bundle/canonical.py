@@ -27,9 +27,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from rra._base.files import storage_errors
+from rra.bundle.blocks import Blocks, Stamp, stamp
 from rra.bundle.links import with_hint
-from rra.bundle.names import check_links, check_names, printable
-from rra.errors import FormatError, Problem, UnavailableError
+from rra.bundle.names import check_links, check_names, folders_of, printable
+from rra.errors import FormatError, Problem
 from rra.model import ElementLock
 
 MTIME = 315_532_800
@@ -42,21 +43,37 @@ _BLOCK = 512
 _END = bytes(2 * _BLOCK)
 _USTAR_SIZE = 8 << 30
 _NAME, _PREFIX = 100, 155
-_CHUNK = 1 << 20
+
+_OWNER = b"\0" + b"0000000\0" * 2
+_TIME = b"\0%011o\0" % MTIME
+_MAGIC = b"ustar\00000" + bytes(64) + b"0000000\0" * 2
+_FILLED = bytes(12)
+_CONSTANT_SUM = sum(_OWNER) + sum(_TIME) + 8 * ord(" ") + sum(_MAGIC)
+"""What the parts of a header that are always the same add to its checksum."""
 
 FILE, LINK, FOLDER, PAX = b"0", b"2", b"5", b"x"
 """Type of a regular file, a symbolic link, a folder, a pax extended header."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class _Entry:
-    """One member of the archive; `status` is the file's when the archive was planned."""
+    """One member of the archive.
 
-    path: PurePosixPath
+    Attributes:
+        path: Its path, as text and as bytes.
+        name: Its path in the bytes that the archive holds.
+        kind: `FILE`, `LINK` or `FOLDER`.
+        mode: Permission bits.
+        target: Where a link leads.
+        before: Stamp of a file when the archive was planned.
+    """
+
+    path: str
+    name: bytes
     kind: bytes
     mode: int
     target: str = ""
-    status: os.stat_result | None = None
+    before: Stamp = (0, 0, 0, 0)
 
 
 def diff_id(root: Path, files: Iterable[PurePosixPath]) -> ElementLock:
@@ -87,8 +104,11 @@ def write_archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes])
     return _archive(root, files, stream)
 
 
-def archive_blocks(root: Path, files: Iterable[PurePosixPath]) -> Iterator[bytes]:
-    """Return the canonical archive of files, block by block; nothing is read before the first.
+def archive_blocks(root: Path, files: Iterable[PurePosixPath]) -> Iterator[memoryview]:
+    """Return the canonical archive of files in pieces; nothing is read before the first.
+
+    All pieces but the last have `rra.bundle.blocks.BLOCK` bytes. Each holds only until the next
+    one is asked for: they share their memory.
 
     Raises:
         FormatError: At once: names or links that an archive may not hold; every problem.
@@ -113,12 +133,13 @@ def _archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes] | Non
 
 def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
     """Return the entries in the order of the archive, or every reason why there is none."""
-    wanted = set(files)
-    folders = {parent for path in wanted for parent in path.parents if parent.parts}
-    entries = [_Entry(folder, FOLDER, 0o755) for folder in folders]
+    wanted = set(map(str, files))
+    folders = folders_of(wanted)
+    entries: list[_Entry] = []
     problems: list[Problem] = []
     for folder in folders:
-        if (root / folder).is_symlink():
+        entries.append(_Entry(folder, os.fsencode(folder), FOLDER, 0o755))
+        if os.path.islink(f"{root}/{folder}"):  # noqa: PTH114 - many paths: a Path each is slow
             message = "is a symbolic link and cannot hold files"
             hint = "replace the link by a copy of the folder"
             problems.append(
@@ -130,12 +151,9 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
             problems.append(entry)
         else:
             entries.append(entry)
-    entries.sort(key=lambda entry: os.fsencode(str(entry.path)))
+    entries.sort(key=lambda entry: entry.name)
     problems += check_names(entry.path for entry in entries)
-    links = {entry.path: entry.target for entry in entries if entry.kind == LINK}
-    regular = frozenset(str(entry.path) for entry in entries if entry.kind == FILE)
-    found = check_links(links, regular, frozenset(map(str, folders)))
-    problems += (with_hint(root, PurePosixPath(problem.path), problem) for problem in found)
+    problems += _check_links(root, entries, folders)
     if problems:
         problems.sort(key=lambda problem: (problem.path, problem.message))
         first = problems[0]
@@ -145,24 +163,33 @@ def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
     return entries
 
 
-def _look(root: Path, path: PurePosixPath) -> _Entry | Problem:
-    place = root / path
+def _check_links(root: Path, entries: Iterable[_Entry], folders: set[str]) -> Iterator[Problem]:
+    links = {PurePosixPath(entry.path): entry.target for entry in entries if entry.kind == LINK}
+    if links:
+        regular = {entry.path for entry in entries if entry.kind == FILE}
+        for problem in check_links(links, regular, folders):
+            yield with_hint(root, PurePosixPath(problem.path), problem)
+
+
+def _look(root: Path, path: str) -> _Entry | Problem:
+    place = f"{root}/{path}"
     try:
-        status = place.lstat()
+        status = os.lstat(place)
+        if stat.S_ISREG(status.st_mode):
+            mode = 0o755 if status.st_mode & 0o111 else 0o644
+            return _Entry(path, os.fsencode(path), FILE, mode, before=stamp(status))
+        if stat.S_ISLNK(status.st_mode):
+            target = os.readlink(place)  # noqa: PTH115 - as it stands there
+            return _Entry(path, os.fsencode(path), LINK, 0o755, target=str(PurePosixPath(target)))
     except OSError as error:
         why = error.strerror or str(error)
         return Problem(
             f"cannot be read: {why}", printable(path), clause="canonical-tar/whole-files"
         )
-    if stat.S_ISLNK(status.st_mode):
-        return _Entry(path, LINK, 0o755, target=str(place.readlink()))
-    if stat.S_ISREG(status.st_mode):
-        mode = 0o755 if status.st_mode & 0o111 else 0o644
-        return _Entry(path, FILE, mode, status=status)
     return special_file(path, status.st_mode)
 
 
-def special_file(path: PurePosixPath, mode: int) -> Problem:
+def special_file(path: PurePosixPath | str, mode: int) -> Problem:
     """Return the problem that a file is which is neither a regular file nor a link."""
     names = {
         stat.S_IFDIR: "folder",
@@ -179,63 +206,22 @@ def special_file(path: PurePosixPath, mode: int) -> Problem:
     )
 
 
-def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[bytes]:
+def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[memoryview]:
+    blocks = Blocks()
     for entry in entries:
-        size = entry.status.st_size if entry.status else 0
-        yield from _headers(entry, size)
+        size = entry.before[2]
+        target = os.fsencode(entry.target)
+        for header in member_headers(entry.name, entry.kind, entry.mode, size, target):
+            if not blocks.fits(header):
+                yield from blocks.spill(header)
         if entry.kind == FILE:
-            yield from _content(root / entry.path, entry)
-            yield bytes(-size % _BLOCK)
-    yield _END
-
-
-def _content(place: Path, entry: _Entry) -> Iterator[bytes]:
-    status = entry.status if entry.status is not None else place.lstat()
-    return file_blocks(place, status, entry.path)
-
-
-def file_blocks(
-    place: Path, before: os.stat_result, name: PurePosixPath, *, start: int = 0, end: int = -1
-) -> Iterator[bytes]:
-    """Yield a file's bytes, and insist that it is still the file that was looked at.
-
-    Args:
-        place: The file.
-        before: Its status when it was looked at.
-        name: What messages call it.
-        start: First byte.
-        end: Byte behind the last; the end of the file by default.
-
-    Raises:
-        UnavailableError: It changes, goes away, or cannot be read.
-    """
-    left = (before.st_size if end < 0 else end) - start
-    hint = "wait until nothing writes there any more and run again"
-    try:
-        with open(place, "rb", buffering=0, opener=_no_follow) as file:
-            file.seek(start)
-            while left > 0 and (block := file.read(min(left, _CHUNK))):
-                left -= len(block)
-                yield block
-            after = os.fstat(file.fileno())
-    except OSError as error:
-        message = f"{printable(name)} cannot be read any more: {error.strerror or error}"
-        raise UnavailableError(message, hint=hint) from error
-    if left or _stamp(before) != _stamp(after):
-        raise UnavailableError(f"{printable(name)} changed while it was read", hint=hint)
-
-
-def _no_follow(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)
-
-
-def _stamp(status: os.stat_result) -> tuple[int, int, int, int]:
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def _headers(entry: _Entry, size: int) -> Iterator[bytes]:
-    name = os.fsencode(str(entry.path))
-    yield from member_headers(name, entry.kind, entry.mode, size, os.fsencode(entry.target))
+            yield from blocks.file(f"{root}/{entry.path}", entry.before, entry.path)
+            padding = bytes(-size % _BLOCK)
+            if not blocks.fits(padding):
+                yield from blocks.spill(padding)
+    yield from blocks.spill(_END)
+    if rest := blocks.rest():
+        yield rest
 
 
 def member_headers(
@@ -300,21 +286,23 @@ def _record(key: bytes, value: bytes) -> bytes:
 
 def _header(prefix: bytes, name: bytes, mode: int, size: int, kind: bytes, link: bytes) -> bytes:
     """Return a ustar header block (POSIX.1-2017, ustar interchange format)."""
-    block = b"".join(
+    length = b"%011o" % size
+    shown_mode = b"%07o" % mode
+    total = _CONSTANT_SUM + sum(name) + sum(shown_mode) + sum(length) + kind[0]
+    if link or prefix:
+        total += sum(link) + sum(prefix)
+    return b"".join(
         (
             name.ljust(_NAME, b"\0"),
-            b"%07o\0" % mode,
-            b"0000000\0" * 2,
-            b"%011o\0" % size,
-            b"%011o\0" % MTIME,
-            b" " * 8,
+            shown_mode,
+            _OWNER,
+            length,
+            _TIME,
+            b"%06o\0 " % total,
             kind,
             link.ljust(_NAME, b"\0"),
-            b"ustar\00000",
-            bytes(64),
-            b"0000000\0" * 2,
+            _MAGIC,
             prefix.ljust(_PREFIX, b"\0"),
-            bytes(12),
+            _FILLED,
         )
     )
-    return block[:148] + b"%06o\0 " % sum(block) + block[156:]

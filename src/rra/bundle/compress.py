@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
+from rra.bundle.blocks import BLOCK
+
 LEVEL = 3
 SAMPLE_BYTES = 4 << 20
 WORTHWHILE = 0.95
 """Compressed size of a sample, as a share, above which a file is kept as it is."""
-
-_BLOCK = 1 << 20
 
 
 def library() -> str:
@@ -27,7 +27,7 @@ def library() -> str:
     return "zstd " + ".".join(str(part) for part in zstandard.ZSTD_VERSION)
 
 
-def compressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def compressed(blocks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """Yield the one zstandard frame of a stream of bytes."""
     import zstandard
 
@@ -41,11 +41,16 @@ def compressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
     yield encoder.flush()
 
 
-def rechunked(blocks: Iterable[bytes], size: int = _BLOCK) -> Iterator[bytes]:
-    """Yield the same bytes in blocks of one size; only the last is shorter."""
+def rechunked(
+    blocks: Iterable[bytes | memoryview], size: int = BLOCK
+) -> Iterator[bytes | memoryview]:
+    """Yield the same bytes in blocks of one size; only the last is shorter.
+
+    What comes in that size is passed on as it is, without a copy.
+    """
     buffer = bytearray()
     for block in blocks:
-        if len(block) == size and not buffer:
+        if not buffer and len(block) == size:
             yield block
             continue
         buffer += block

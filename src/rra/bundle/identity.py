@@ -30,7 +30,7 @@ orphan a reproduction.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -83,13 +83,16 @@ def core_digest(artifact: Artifact, elements: dict[str, ElementLock] | None = No
 
 
 def core_locks(
-    artifact: Artifact, archives: Iterable[tuple[Collection[PurePosixPath], ElementLock]]
+    artifact: Artifact,
+    archives: Iterable[tuple[Collection[PurePosixPath], ElementLock]],
+    listed: Mapping[str, Collection[PurePosixPath]] | None = None,
 ) -> dict[str, ElementLock]:
     """Return the locks of the core's elements, and read only those files again that must be.
 
     Args:
         artifact: The artifact.
         archives: Canonical archives whose locks are known, with the files in each.
+        listed: Files of each element, where they are known, to save looking for them again.
 
     Raises:
         FormatError: A file or name that no archive may hold.
@@ -98,7 +101,7 @@ def core_locks(
     known = {frozenset(files): lock for files, lock in archives}
     locks = {}
     for name in CORE_ELEMENTS:
-        files = artifact.packed_files(name)
+        files = artifact.packed_files(name) if listed is None else listed[name]
         lock = known.get(frozenset(files))
         locks[name] = diff_id(artifact.root, files) if lock is None else lock
     return locks

@@ -9,9 +9,10 @@ files that are larger than what hosted registries take are cut into numbered par
 from __future__ import annotations
 
 import dataclasses
+import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from rra.artifact import Artifact, layout
 from rra.artifact.inventory import lies_in
@@ -81,14 +82,27 @@ class PlannedLayer:
     start: int = 0
 
 
-def assign_files(artifact: Artifact) -> dict[PurePosixPath, BundleElement]:
-    """Return the element of every file that travels; each file has one."""
+def list_files(artifact: Artifact) -> dict[BundleElement, tuple[PurePosixPath, ...]]:
+    """Return the files of each element that travel; several may claim the same file."""
+    return {element: artifact.packed_files(element) for element in ORDER}
+
+
+def assign_files(
+    artifact: Artifact,
+    listed: Mapping[BundleElement, Iterable[PurePosixPath]] | None = None,
+) -> dict[PurePosixPath, BundleElement]:
+    """Return the element of every file that travels; each file has one.
+
+    Args:
+        artifact: The artifact.
+        listed: What `list_files` gave, to save looking for them again.
+    """
     found: dict[PurePosixPath, BundleElement] = {}
     own = {PurePosixPath(name) for name in layout.OWNED_FILES if name in layout.META_FILES}
     environments = artifact.manifest.environments.values()
     wheels = frozenset(str(PurePosixPath(e.wheels)) for e in environments if e.wheels)
-    for element in ORDER:
-        for path in artifact.packed_files(element):
+    for element, files in (list_files(artifact) if listed is None else listed).items():
+        for path in files:
             if path in own and element != "meta":
                 continue
             is_wheel = element == "environment" and lies_in(path, wheels)
@@ -97,16 +111,23 @@ def assign_files(artifact: Artifact) -> dict[PurePosixPath, BundleElement]:
 
 
 def plan_layers(
-    artifact: Artifact, thresholds: Thresholds = DEFAULT_THRESHOLDS
+    artifact: Artifact,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    listed: Mapping[BundleElement, Iterable[PurePosixPath]] | None = None,
 ) -> tuple[PlannedLayer, ...]:
     """Return the layers of an artifact's bundle, small first.
+
+    Args:
+        artifact: The artifact.
+        thresholds: From which sizes on files are layers of their own.
+        listed: What `list_files` gave, to save looking for them again.
 
     Raises:
         FormatError: A file that the manifest names is missing, or a name or link is one that
             no archive may hold; carries every problem.
     """
-    owners = assign_files(artifact)
-    sizes, problems = _sizes(artifact, owners)
+    owners = assign_files(artifact, listed)
+    sizes, links, problems = _look(artifact.root, owners)
     problems += missing_files(artifact, owners)
     problems += check_names(owners)
     problems += references_among(artifact.root, owners)
@@ -115,9 +136,9 @@ def plan_layers(
         problems += foreign_files(artifact.manifest, element, own)
     if not problems:
         layers = _layers(artifact, owners, sizes, thresholds)
-        problems += check_artifact_links(
-            artifact.root, {path: layer.title for layer in layers for path in layer.files}
-        )
+        if links:
+            titles = {path: layer.title for layer in layers for path in layer.files}
+            problems += check_artifact_links(artifact.root, titles)
     if problems:
         problems.sort(key=lambda problem: (problem.path, problem.message))
         first = problems[0]
@@ -127,22 +148,26 @@ def plan_layers(
     return tuple(sorted(layers, key=lambda layer: (layer.size, layer.title)))
 
 
-def _sizes(
-    artifact: Artifact, files: Iterable[PurePosixPath]
-) -> tuple[dict[PurePosixPath, int], list[Problem]]:
+def _look(
+    root: Path, files: Iterable[PurePosixPath]
+) -> tuple[dict[PurePosixPath, int], set[PurePosixPath], list[Problem]]:
+    """Return the size of each file, which of them are links, and what cannot be packed."""
     sizes: dict[PurePosixPath, int] = {}
+    links: set[PurePosixPath] = set()
     problems: list[Problem] = []
     for path in files:
         try:
-            status = (artifact.root / path).lstat()
+            status = os.lstat(f"{root}/{path}")
         except OSError as error:
             what = f"cannot be read: {error.strerror or error}"
             problems.append(Problem(what, printable(path), clause="bundle/files"))
             continue
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
+        if stat.S_ISLNK(status.st_mode):
+            links.add(path)
+        elif not stat.S_ISREG(status.st_mode):
             problems.append(special_file(path, status.st_mode))
         sizes[path] = status.st_size if stat.S_ISREG(status.st_mode) else 0
-    return sizes, problems
+    return sizes, links, problems
 
 
 def _layers(
@@ -181,7 +206,8 @@ def _standing_alone(
     """Return the files that are layers of their own."""
     limit = {"wheels": thresholds.wheel, "data": thresholds.file}
     found = {p for p, element in owners.items() if element in limit and sizes[p] >= limit[element]}
-    found -= tied_by_links(artifact.root, [p for p, e in owners.items() if e in limit])
+    if found:
+        found -= tied_by_links(artifact.root, [p for p, e in owners.items() if e in limit])
     return frozenset(found)
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from rra._base.yaml import Key
 from rra.artifact import Artifact
+from rra.bundle.names import folders_of
 from rra.errors import Problem
 
 _CLAUSE = "bundle/files"
@@ -21,7 +22,7 @@ def missing_files(artifact: Artifact, files: Collection[PurePosixPath]) -> list[
         files: Every file that is to be packed.
     """
     known = {str(path) for path in files}
-    known |= {str(parent) for path in files for parent in path.parents if parent.parts}
+    known |= folders_of(known)
     problems = []
     for name, place, what in _named(artifact):
         if str(PurePosixPath(name)) in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -18,13 +19,16 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "123456789¹²³"]
 )
+_PART = r"(?!(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:[./]|\Z))[0-9A-Za-z_.+=@~-]{1,255}(?<!\.)"
+_PLAIN = re.compile(rf"(?:{_PART}/){{0,{MAX_DEPTH - 1}}}{_PART}")
+"""Paths that break no rule for sure: nearly all that there are, and quick to tell."""
 _NAMES = "canonical-tar/names"
 _ENDS = "canonical-tar/name-ends"
 _DEVICE = "canonical-tar/device-names"
 _LENGTHS = "canonical-tar/name-lengths"
 
 
-def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
+def check_names(paths: Iterable[PurePosixPath | str]) -> Iterator[Problem]:
     """Yield a problem for each path that some file system or terminal would not keep.
 
     Names are as `name_faults` wants them, and no two paths, folders included, differ in case
@@ -33,18 +37,30 @@ def check_names(paths: Iterable[PurePosixPath]) -> Iterator[Problem]:
     Args:
         paths: Files and folders of one archive.
     """
-    folded: dict[str, PurePosixPath] = {}
-    for path in paths:
-        for clause, fault in _faults(path):
-            yield Problem(fault, printable(path), clause=clause, hint="rename it")
-        other = folded.setdefault(fold(str(path)), path)
-        if other != path:
+    folded: dict[str, str] = {}
+    for text in map(str, paths):
+        if len(text) > MAX_PATH_BYTES or not _PLAIN.fullmatch(text):
+            for clause, fault in _faults(PurePosixPath(text)):
+                yield Problem(fault, printable(text), clause=clause, hint="rename it")
+        other = folded.setdefault(fold(text), text)
+        if other != text:
             yield Problem(
                 f"differs from {printable(other)} in case only",
-                printable(path),
+                printable(text),
                 clause="canonical-tar/no-collisions",
                 hint="rename one of them: some file systems cannot hold both",
             )
+
+
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Return every folder on the way to some paths, without the root."""
+    folders: set[str] = set()
+    for path in paths:
+        end = path.rfind("/")
+        while end > 0 and (folder := path[:end]) not in folders:
+            folders.add(folder)
+            end = path.rfind("/", 0, end)
+    return folders
 
 
 def fold(path: str) -> str:

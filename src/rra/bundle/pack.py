@@ -9,14 +9,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import rfc8785
 
 from rra.artifact import Artifact
 from rra.bundle import compress
 from rra.bundle.annotations import annotate
-from rra.bundle.canonical import archive_blocks, file_blocks
+from rra.bundle.blocks import Blocks, stamp
+from rra.bundle.canonical import archive_blocks
 from rra.bundle.config import (
     CONFIG_TYPE,
     MAX_CONFIG_BYTES,
@@ -31,7 +32,7 @@ from rra.bundle.config import (
     table_outcomes,
 )
 from rra.bundle.identity import core_digest, core_locks
-from rra.bundle.layers import DEFAULT_THRESHOLDS, PlannedLayer, Thresholds, plan_layers
+from rra.bundle.layers import DEFAULT_THRESHOLDS, PlannedLayer, Thresholds, list_files, plan_layers
 from rra.bundle.limits import unpacked_limit
 from rra.bundle.reference import tag_of_version
 from rra.bundle.store import BundleWriter, Descriptor
@@ -99,7 +100,8 @@ def pack_bundle(
         message = f"{artifact.root} is not locked: it has no rra.lock"
         raise UsageError(message, hint=f"run: rra lock {artifact.root}")
     name = tag if tag is not None else tag_of_version(artifact.manifest.version)
-    plan = plan_layers(artifact, thresholds)
+    listed = list_files(artifact)
+    plan = plan_layers(artifact, thresholds, listed)
     with store.writing():
         made = []
         for layer in plan:
@@ -107,7 +109,8 @@ def pack_bundle(
                 progress(f"packing {layer.title} ({len(layer.files)} files)")
             made.append(_make_layer(artifact, layer, store))
         records = [record for _, record in made]
-        elements = core_locks(artifact, _archives(plan, records))
+        named = {str(element): files for element, files in listed.items()}
+        elements = core_locks(artifact, _archives(plan, records), named)
         core = core_digest(artifact, elements)
         if core != lock.core:
             message = (
@@ -148,7 +151,10 @@ def _make_layer(
         store.discard(descriptor.digest)
         seen = _Seen()
         descriptor = _put(
-            store, seen.passing(archive_blocks(artifact.root, layer.files)), layer, "tar"
+            store,
+            map(bytes, seen.passing(archive_blocks(artifact.root, layer.files))),
+            layer,
+            "tar",
         )
         return descriptor, _record(layer, descriptor, seen)
     return descriptor, _record(layer, descriptor, seen, compressor=compressor)
@@ -161,9 +167,15 @@ def _make_raw(
     place = artifact.root / path
     end = layer.start + layer.size
     seen = _Seen()
-    blocks = file_blocks(place, place.lstat(), path, start=layer.start, end=end)
-    descriptor = _put(store, seen.passing(blocks), layer, "raw")
+    blocks = _file_blocks(place, path, layer.start, end)
+    descriptor = _put(store, map(bytes, seen.passing(blocks)), layer, "raw")
     return descriptor, _record(layer, descriptor, seen, path=str(path), part=layer.part)
+
+
+def _file_blocks(place: Path, name: PurePosixPath, start: int, end: int) -> Iterator[memoryview]:
+    blocks = Blocks()
+    yield from blocks.file(str(place), stamp(place.lstat()), name, start=start, end=end)
+    yield blocks.rest()
 
 
 def _record(
@@ -249,9 +261,9 @@ class _Seen:
     def digest(self) -> str:
         return "sha256:" + self._state.hexdigest()
 
-    def passing(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield blocks in useful sizes, and count and hash them."""
-        for block in compress.rechunked(blocks):
+    def passing(self, blocks: Iterable[memoryview]) -> Iterator[memoryview]:
+        """Yield blocks, and count and hash them."""
+        for block in blocks:
             self._state.update(block)
             self.size += len(block)
             yield block

@@ -187,8 +187,9 @@ def test_a_record_counts_its_own_digits() -> None:
 
 @pytest.mark.clause("canonical-tar/pax-size")
 def test_eight_gibibytes_need_a_size_record() -> None:
-    entry = canonical._Entry(PurePosixPath("big"), b"0", 0o644)
-    small, large = (b"".join(canonical._headers(entry, (8 << 30) - n)) for n in (1, 0))
+    small, large = (
+        b"".join(canonical.member_headers(b"big", b"0", 0o644, (8 << 30) - n)) for n in (1, 0)
+    )
     assert len(small) == 512
     assert small[124:136] == b"77777777777\0"
     assert large[512 : 512 + 19] == b"19 size=8589934592\n"
@@ -274,3 +275,25 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
         pytest.raises(StorageError, match="no space left"),
     ):
         write_archive(tmp_path, [PurePosixPath("a")], full)
+
+
+def test_the_buffer_gives_pieces_of_one_size(tmp_path: Path) -> None:
+    sizes = (0, 1, 511, 512, 513, (1 << 20) - 1025, (1 << 20) - 512, 1 << 20, 3 << 20)
+    for number, size in enumerate(sizes):
+        write(tmp_path, f"f{number}", os.urandom(size))
+    files = list(walk_files(tmp_path))
+    pieces = [bytes(piece) for piece in canonical.archive_blocks(tmp_path, files)]
+    assert {len(piece) for piece in pieces[:-1]} == {1 << 20}
+    assert b"".join(pieces) == archive(tmp_path)
+    with tarfile.open(fileobj=io.BytesIO(b"".join(pieces))) as tar:
+        assert {m.name: tar.extractfile(m).read() for m in tar} == {  # type: ignore[union-attr]
+            str(path): (tmp_path / path).read_bytes() for path in files
+        }
+
+
+def test_an_empty_file_that_grows_stops_it(tmp_path: Path) -> None:
+    path = write(tmp_path, "log")
+    stream = canonical.archive_blocks(tmp_path, [PurePosixPath("log")])
+    path.write_bytes(b"more")
+    with pytest.raises(UnavailableError, match="log changed while it was read"):
+        list(stream)
