@@ -76,6 +76,17 @@ def test_what_is_there_is_not_sent_again(registry: Registry, layout: Path) -> No
     assert sorted(json.loads(fetch(registry, "tiny/tags/list"))["tags"]) == ["1", "2"]
 
 
+def test_a_neighbour_is_given_the_blobs_without_sending(
+    registry: Registry, layout: Path, tmp_path: Path
+) -> None:
+    copy(f"oci-layout:{layout}", f"{registry.host}/lab/one:1")
+    answer = rra("copy", f"{registry.host}/lab/one:1", f"{registry.host}/two:1", "--json").expect(0)
+    check("copy", answer.envelope)
+    assert answer.result["sent"] == 0
+    assert {(blob["copied"], blob["mounted"]) for blob in answer.result["blobs"]} == {(False, True)}
+    assert pull(f"{registry.host}/two:1", str(tmp_path / "back")).digest == answer.result["digest"]
+
+
 @pytest.mark.parametrize("source", ["oci-layout", "oci-archive", "registry"])
 @pytest.mark.parametrize("target", ["oci-layout", "oci-archive", "registry"])
 def test_every_form_becomes_every_other(

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import re
 import ssl
 import sys
 import threading
@@ -23,6 +24,11 @@ from rra.bundle.store import MANIFEST_TYPE, Descriptor
 
 def sha256(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def repository_of(seen: Seen) -> str:
+    """Return the repository that a request is about."""
+    return re.split(r"/(?:blobs|manifests|tags|referrers)/", seen.path.removeprefix("/v2/"))[0]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +89,9 @@ class HttpRegistry:
         seen: Every request, oldest first.
         rules: What a test wants to be different.
         ranges: Whether a part of a blob can be asked for.
+        split: Whether each repository has blobs of its own, which `owned` names.
+        mounts: Whether a repository takes blobs over from another one.
+        owned: Repositories, and the blobs that they have.
         read_limit: Bytes of an upload after which the connection is closed, once.
     """
 
@@ -92,6 +101,8 @@ class HttpRegistry:
         self.seen: list[Seen] = []
         self.rules: list[Rule] = []
         self.ranges = True
+        self.split = self.mounts = False
+        self.owned: set[tuple[str, str]] = set()
         self.read_limit: int | None = None
         self.ended = threading.Event()
         self.port: int = server.server_address[1]
@@ -140,7 +151,8 @@ class HttpRegistry:
         return self.upload(seen) if "/uploads/" in seen.path else Reply(404)
 
     def blob(self, seen: Seen, digest: str) -> Reply:
-        if digest not in self.blobs:
+        here = not self.split or (repository_of(seen), digest) in self.owned
+        if digest not in self.blobs or not here:
             return Reply(404)
         data, wanted = self.blobs[digest], seen.headers.get("range", "")
         if not wanted or not self.ranges or seen.method != "GET":
@@ -152,12 +164,18 @@ class HttpRegistry:
         return Reply(206, data[start:], {"Content-Range": whole})
 
     def upload(self, seen: Seen) -> Reply:
+        if seen.method == "POST" and self.mounts and "mount" in seen.query:
+            digest, source = seen.query["mount"][0], seen.query["from"][0]
+            if (source, digest) in self.owned:
+                self.owned.add((repository_of(seen), digest))
+                return Reply(201, headers={"Location": f"/v2/{repository_of(seen)}/blobs/{digest}"})
         if seen.method == "POST":
             return Reply(202, headers={"Location": f"{seen.path.rstrip('/')}/session?state=a%2Bb"})
         digest = seen.query["digest"][0]
         if sha256(seen.body) != digest:
             return Reply(400, b'{"errors": [{"code": "DIGEST_INVALID", "message": "other"}]}')
         self.blobs[digest] = seen.body
+        self.owned.add((repository_of(seen), digest))
         return Reply(201)
 
     def manifest(self, seen: Seen, name: str) -> Reply:

@@ -65,6 +65,7 @@ class CopyReport(VerbResult):
                     "digest": blob.descriptor.digest,
                     "size": blob.descriptor.size,
                     "copied": blob.copied,
+                    "mounted": blob.mounted,
                 }
                 for blob in self.blobs
             ],

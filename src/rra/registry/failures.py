@@ -14,6 +14,11 @@ from rra.errors import LoginError, RegistryError
 
 _MESSAGE_BYTES = 16 * 1024
 _SHOWN = 300
+_UNKNOWN = {"BLOB_UNKNOWN", "MANIFEST_BLOB_UNKNOWN"}
+
+
+class UnknownBlobError(RegistryError):
+    """A registry refuses a manifest because of a blob that it does not have."""
 
 
 def unreachable(host: str, error: Exception) -> RegistryError:
@@ -63,7 +68,7 @@ def refused(
         searched: Where a credential was looked for.
     """
     host = host_of(response)
-    said = _said(response)
+    codes, said = _said(response)
     status = f"{response.status_code} {response.reason or ''}".strip()
     if response.status_code in {401, 403}:
         if credential:
@@ -80,7 +85,8 @@ def refused(
         429: "it is asked too often; wait a while and run the same command again",
     }
     retry = "run the same command again, or ask who runs the registry"
-    return RegistryError(message, hint=hints.get(response.status_code, retry))
+    kind = UnknownBlobError if codes & _UNKNOWN else RegistryError
+    return kind(message, hint=hints.get(response.status_code, retry))
 
 
 def host_of(response: requests.Response) -> str:
@@ -133,18 +139,19 @@ def _no_tls(host: str, error: requests.exceptions.SSLError) -> RegistryError:
     return RegistryError(message, hint=hint)
 
 
-def _said(response: requests.Response) -> str:
-    """Return what the registry itself says, as `` (CODE: message)``; empty for nothing."""
+def _said(response: requests.Response) -> tuple[set[str], str]:
+    """Return the codes that a registry gives, and its first as `` (CODE: message)``, or nothing."""
     if response.request.method == "HEAD":
-        return ""
+        return set(), ""
     try:
         document = json.loads(small_body(response, _MESSAGE_BYTES, "an error"))
+        codes = {str(error.get("code")) for error in document["errors"]}
         first = document["errors"][0]
         parts = [str(first.get(key) or "") for key in ("code", "message")]
     except (RegistryError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        return ""
+        return set(), ""
     text = ": ".join(part for part in parts if part)
-    return f" ({text[:_SHOWN]})" if text else ""
+    return codes, f" ({text[:_SHOWN]})" if text else ""
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import quote
 
 import requests
 import urllib3.exceptions
@@ -148,6 +149,32 @@ class RegistryStore:
                 self.put_blob(descriptor, _Spooled(spool))
         return descriptor
 
+    def mount(self, descriptor: Descriptor, chunks: Iterable[bytes], repository: str) -> bool:
+        """Keep a blob that another repository of the registry has.
+
+        Args:
+            descriptor: What the chunks are.
+            chunks: The bytes, which are sent where the registry does not take them over itself.
+            repository: The other repository.
+
+        Returns:
+            Whether nothing had to be sent.
+
+        Raises:
+            CorruptError: The chunks are not that blob; nothing is kept.
+            RegistryError: The registry does not answer, refuses, or breaks off.
+        """
+        url = self._url(self._container.upload_blob_url())
+        query = f"mount={_digest(descriptor.digest)}&from={quote(repository, safe='')}"
+        with self._locks.holding(descriptor.digest):
+            answer = self.registry.request("POST", f"{url}?{query}")
+            answer.close()
+        if answer.status_code == 201:
+            return True
+        # Otherwise an upload was begun or refused; put_blob begins its own.
+        self.put_blob(descriptor, chunks)
+        return False
+
     def put_blob(self, descriptor: Descriptor, chunks: Iterable[bytes]) -> None:
         """Keep a blob whose digest is known; whether the repository has it is not asked.
 
@@ -206,6 +233,7 @@ class RegistryStore:
 
         Raises:
             CorruptError: The registry says that it kept other bytes.
+            UnknownBlobError: It does not have all that the manifest names.
             RegistryError: The registry does not answer, or refuses.
         """
         descriptor = Descriptor(media_type, "sha256:" + hashlib.sha256(data).hexdigest(), len(data))

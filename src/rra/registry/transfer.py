@@ -20,6 +20,7 @@ from rra.bundle.store import (
     resolve,
 )
 from rra.errors import CorruptError, FormatError
+from rra.registry.failures import UnknownBlobError
 from rra.registry.fetch import Fetched, Titled, fetched
 from rra.registry.meter import Meter, size_text
 from rra.registry.parallel import Stop, run_all
@@ -37,11 +38,13 @@ class BlobCopy:
         title: What it holds, as its annotation says; else its kind.
         descriptor: Its digest and size.
         copied: False where the target had it already.
+        mounted: The registry took it over from another repository of its own.
     """
 
     title: str
     descriptor: Descriptor
     copied: bool
+    mounted: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,7 +100,19 @@ def transfer(
             copies = [BlobCopy(*titled, copied=titled in missing) for titled in blobs]
         else:
             copies = _copy_all(source, target, blobs, progress)
-        kept = target.put_manifest(data, tag, media_type=manifest.media_type)
+        try:
+            kept = target.put_manifest(data, tag, media_type=manifest.media_type)
+        except UnknownBlobError as error:
+            again = [(blob.title, blob.descriptor) for blob in copies if not blob.copied]
+            if not again:
+                raise
+            progress(f"{error.message}; sending what it said it had")
+            sent = {
+                blob.descriptor.digest: blob
+                for blob in _copy_all(source, target, again, progress, unseen=True)
+            }
+            copies = [sent.get(blob.descriptor.digest, blob) for blob in copies]
+            kept = target.put_manifest(data, tag, media_type=manifest.media_type)
     if kept.digest != manifest.digest:
         message = f"{target.name} kept manifest {kept.digest}, not {manifest.digest}"
         raise CorruptError(message, hint="do not use what is there")
@@ -109,11 +124,21 @@ def _copy_all(
     target: BlobStore,
     blobs: Sequence[Titled],
     progress: Callable[[str], None],
+    *,
+    unseen: bool = False,
 ) -> list[BlobCopy]:
-    """Copy blobs straight from one to the other, four at a time."""
+    """Copy blobs straight from one to the other, four at a time.
+
+    Args:
+        source: Where they are.
+        target: Where they go.
+        blobs: The blobs.
+        progress: Called with lines.
+        unseen: Send them whatever the target says that it has.
+    """
     meter = Meter(progress, sum(blob.size for _, blob in blobs), "copied")
     stop = Stop()
-    jobs = [_Job(source, target, title, blob, meter, stop) for title, blob in blobs]
+    jobs = [_Job(source, target, title, blob, meter, stop, unseen) for title, blob in blobs]
     copies = run_all([functools.partial(_copy, job) for job in jobs], stop)
     meter.finish()
     return copies
@@ -159,17 +184,34 @@ class _Job:
     blob: Descriptor
     meter: Meter
     stop: Stop
+    unseen: bool
 
 
 def _copy(job: _Job) -> BlobCopy:
     job.stop.check()
-    if job.target.has(job.blob.digest):
+    if not job.unseen and job.target.has(job.blob.digest):
         job.meter.skip(job.blob.size)
         job.meter.line(f"{job.title}: {job.target.name} has it")
         return BlobCopy(job.title, job.blob, copied=False)
     job.meter.line(f"{job.title}: {size_text(job.blob.size)}")
-    job.target.put_blob(job.blob, _Chunks(job))
+    repository = None if job.unseen else _neighbour(job.source, job.target)
+    if repository is None or not isinstance(job.target, RegistryStore):
+        job.target.put_blob(job.blob, _Chunks(job))
+    elif job.target.mount(job.blob, _Chunks(job), repository):
+        job.meter.skip(job.blob.size)
+        job.meter.line(f"{job.title}: taken over from {job.source.name}")
+        return BlobCopy(job.title, job.blob, copied=False, mounted=True)
     return BlobCopy(job.title, job.blob, copied=True)
+
+
+def _neighbour(source: BlobStore, target: BlobStore) -> str | None:
+    """Return the source's repository where it is another one of the target's registry."""
+    if not (isinstance(source, RegistryStore) and isinstance(target, RegistryStore)):
+        return None
+    if source.registry.origin != target.registry.origin:
+        return None
+    repository = source.reference.repository
+    return None if repository == target.reference.repository else repository
 
 
 class _Opened:

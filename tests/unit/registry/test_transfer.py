@@ -13,10 +13,10 @@ from rra._base import clock
 from rra.bundle.layout import LayoutStore
 from rra.bundle.store import Descriptor
 from rra.errors import CorruptError, RegistryError
-from rra.registry import RegistryStore, transfer
+from rra.registry import Policy, RegistryStore, transfer
 from rra.registry.meter import Meter, size_text
 from rra.registry.parallel import TRANSFERS
-from tests.support.http_registry import HttpRegistry, Reply, Seen, sha256
+from tests.support.http_registry import HttpRegistry, Reply, Rule, Seen, sha256
 
 Open = Callable[..., RegistryStore]
 MIB = 1 << 20
@@ -247,3 +247,98 @@ def test_a_long_transfer_says_at_most_a_hundred_lines(monkeypatch: pytest.Monkey
 )
 def test_sizes_for_people(count: int, text: str) -> None:
     assert size_text(count) == text
+
+
+# -------------------------------------------------------- what a registry has, or says it has
+
+
+def test_blobs_of_a_neighbour_are_mounted(registry: HttpRegistry, opened: Open) -> None:
+    layers = bundle(registry, 3)
+    registry.mounts = True
+    registry.split = True
+    registry.owned = {("team/bundle", digest) for digest in registry.blobs}
+    said: list[str] = []
+    done = transfer(
+        opened(registry),
+        opened(registry, "other/place"),
+        wanted=("1.0", None),
+        tag="1.0",
+        progress=said.append,
+    )
+    assert {(blob.copied, blob.mounted) for blob in done.blobs} == {(False, True)}
+    assert registry.asked("PUT", "/blobs/") == []
+    posts = registry.asked("POST", "/v2/other/place/blobs/uploads/")
+    assert {(*seen.query["mount"], *seen.query["from"]) for seen in posts} == {
+        (blob.digest, "team/bundle") for blob in [*layers, done.blobs[0].descriptor]
+    }
+    assert f"config: taken over from {registry.host}/team/bundle" in said
+
+
+@pytest.mark.parametrize("answer", [None, Reply(403), Reply(404), Reply(405)])
+def test_a_registry_that_mounts_nothing_is_sent_the_blobs(
+    registry: HttpRegistry, opened: Open, answer: Reply | None
+) -> None:
+    bundle(registry, 3)
+    registry.split = True
+    registry.owned = {("team/bundle", digest) for digest in registry.blobs}
+    registry.rules.append(lambda seen: answer if "mount=" in seen.target else None)
+    done = transfer(opened(registry), opened(registry, "other"), wanted=("1.0", None), tag="1.0")
+    assert {(blob.copied, blob.mounted) for blob in done.blobs} == {(True, False)}
+    assert len(registry.asked("PUT", "/v2/other/blobs/")) == 4
+
+
+def test_nothing_is_mounted_from_another_registry(
+    registry: HttpRegistry, elsewhere: HttpRegistry, opened: Open
+) -> None:
+    bundle(registry, 2)
+    transfer(opened(registry), opened(elsewhere, "other"), wanted=("1.0", None), tag="1.0")
+    assert elsewhere.asked("POST", "mount=") == []
+
+
+def unknown(times: int, code: str) -> Rule:
+    """Refuse a manifest because of a blob, so many times."""
+    left = [times]
+
+    def rule(seen: Seen) -> Reply | None:
+        if seen.method != "PUT" or "/manifests/" not in seen.target or not left[0]:
+            return None
+        left[0] -= 1
+        return Reply(400, f'{{"errors": [{{"code": "X"}}, {{"code": "{code}"}}]}}'.encode())
+
+    return rule
+
+
+@pytest.mark.parametrize("code", ["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"])
+def test_what_a_registry_only_says_it_has_is_sent(
+    registry: HttpRegistry, elsewhere: HttpRegistry, opened: Open, code: str
+) -> None:
+    layers = bundle(registry, 3)
+    elsewhere.rules += [
+        unknown(1, code),
+        lambda seen: (
+            Reply(200) if seen.method == "HEAD" and layers[1].digest in seen.path else None
+        ),
+    ]
+    done = transfer(opened(registry), opened(elsewhere), wanted=("1.0", None), tag="1.0")
+    assert elsewhere.blobs == registry.blobs
+    assert [blob.copied for blob in done.blobs] == [True] * 4
+    assert len(elsewhere.asked("PUT", layers[0].digest)) == 1  # what was sent is not sent again
+    assert elsewhere.manifests["1.0"] == registry.manifests["1.0"]
+
+
+def test_a_registry_that_goes_on_saying_so_is_asked_once_more(
+    registry: HttpRegistry, elsewhere: HttpRegistry, opened: Open
+) -> None:
+    bundle(registry, 3)
+    elsewhere.blobs.update(registry.blobs)
+    elsewhere.rules.append(unknown(9, "BLOB_UNKNOWN"))
+    with pytest.raises(RegistryError, match="400"):
+        transfer(opened(registry), opened(elsewhere), wanted=("1.0", None), tag="1.0")
+    assert len(elsewhere.asked("PUT", "/manifests/")) == 2
+    assert elsewhere.manifests == {}
+
+
+def test_how_long_a_registry_may_take() -> None:
+    policy = Policy()
+    assert (policy.connect_seconds, policy.idle_seconds) == (10, 60)
+    assert (policy.attempts, policy.longest_wait) == (4, 30)

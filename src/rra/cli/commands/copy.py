@@ -12,6 +12,7 @@ from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, sa
 
 if TYPE_CHECKING:
     from rra.api._copy import CopyReport
+    from rra.registry import BlobCopy
 
 
 @click.command(
@@ -43,16 +44,19 @@ def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
 
 def copied(result: CopyReport) -> str:
     """Return what was copied as text: each blob, and what the bundle is called now."""
-    rows = [
-        (blob.title, size(blob.descriptor.size), "sent" if blob.copied else "was there")
-        for blob in result.blobs
-    ]
+    rows = [(blob.title, size(blob.descriptor.size), _became(blob)) for blob in result.blobs]
     lines = [
         f"core    {result.core}",
         f"digest  {result.digest}",
         f"bundle  {result.target.partition('@')[0]}",
     ]
     return "\n".join([table(("blob", "size", ""), rows), *map(safe, lines)])
+
+
+def _became(blob: BlobCopy) -> str:
+    if blob.mounted:
+        return "taken over"
+    return "sent" if blob.copied else "was there"
 
 
 def _render(result: CopyReport) -> str:
