@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any
 from rra.api._open import open_bundle, open_store
 from rra.api._result import Progress, VerbResult, silent
 from rra.api._unpack import bundle_reference
+from rra.bundle.annotations import VERSION
+from rra.bundle.jsonio import parse_json
 from rra.bundle.reference import (
     BundleReference,
     DirectoryReference,
     RegistryReference,
     parse_reference,
     tag_of_version,
+    version_of_tag,
 )
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
+    from rra.bundle.store import BlobStore
     from rra.registry import BlobCopy
 
 _REF_NAME = "org.opencontainers.image.ref.name"
@@ -131,6 +135,7 @@ def copy_bundle(
     pinned = dataclasses.replace(source, digest=digest)
     tag = target.tag or _tag(source, bundle)
     place = open_store(target, progress=progress, plain_http=plain_http)
+    _refuse_collision(place, tag, bundle)
     done = transfer(store, place, wanted=(None, digest), tag=tag, progress=progress)
     return CopyReport(
         source=str(pinned),
@@ -140,6 +145,33 @@ def copy_bundle(
         tag=tag,
         blobs=done.blobs,
     )
+
+
+def _refuse_collision(place: BlobStore, tag: str, bundle: Bundle) -> None:
+    """Refuse a tag that stands for another version, of which one has a ``+`` that became ``_``.
+
+    Raises:
+        UsageError: It does; nothing was sent.
+    """
+    ours = bundle.config.artifact_manifest().version
+    if version_of_tag(tag) == tag:
+        return
+    try:
+        data, descriptor = place.get_manifest(tag)
+    except UsageError:
+        return  # nothing has that tag
+    annotations = parse_json(data, f"manifest {descriptor.digest}").get("annotations")
+    held = annotations.get(VERSION) if isinstance(annotations, dict) else None
+    if held == ours or descriptor.digest == bundle.descriptor.digest:
+        return
+    meant = version_of_tag(tag)
+    if meant in (ours, held):
+        what = f"version {held}" if isinstance(held, str) else "something without a version"
+        message = (
+            f"{place.name}:{tag} holds {what}, and version {ours} is to go there: "
+            f"that tag stands for {meant}, since tags have no +"
+        )
+        raise UsageError(message[:400], hint="nothing was sent; name another tag for one of them")
 
 
 def registry_reference(text: str, verb: str, instead: str) -> RegistryReference:

@@ -20,6 +20,7 @@ from rra.bundle.reference import (
     LayoutReference,
     parse_reference,
 )
+from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
@@ -129,6 +130,7 @@ def open_bundle(
 
     store = open_store(reference, progress=progress, plain_http=plain_http)
     bundle = read_bundle(store, reference.tag, reference.digest)
+    _insist_on_version(reference, bundle)
     if not keep or isinstance(reference, LayoutReference | ArchiveReference):
         return store, bundle
     from rra.registry import transfer
@@ -137,6 +139,14 @@ def open_bundle(
     digest = bundle.descriptor.digest
     transfer(store, kept, wanted=(None, digest), tag=None, progress=progress)
     return kept, bundle
+
+
+def _insist_on_version(reference: BundleReference, bundle: Bundle) -> None:
+    """Insist that a version with build metadata, which shares its tag, is the one that is there."""
+    found = bundle.config.artifact_manifest().version
+    if reference.version is not None and found != reference.version:
+        message = f"{reference} holds version {found}, not {reference.version}"
+        raise UsageError(message, hint=f"name the tag {reference.tag} if that is what you want")
 
 
 def open_store(

@@ -11,6 +11,9 @@ Text without a scheme is a directory unless its first part looks like a host (it
 or a colon, or is ``localhost``) and there is no such directory. A tag or digest makes it a
 reference to a registry in any case; ``./`` in front makes it a directory in any case.
 
+A version with build metadata may stand in the place of its tag: ``1.2.0+cu128`` is the tag
+``1.2.0_cu128``, since tags have no ``+``.
+
 Source: OCI Distribution Specification 1.1, Pulling manifests, for tags and repositories.
 """
 
@@ -37,6 +40,7 @@ _HOST = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
     r"|\[[0-9a-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?"
 )
+_BUILD = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?\+[0-9A-Za-z.-]+")
 _MAX_REPOSITORY = 255
 _MAX_HOST = 255
 
@@ -60,11 +64,13 @@ class LayoutReference:
         path: The folder.
         tag: Name of the bundle in it; None for the only one.
         digest: Digest of the manifest that is meant.
+        version: Version that the tag was written as, where that is not the tag itself.
     """
 
     path: Path
     tag: str | None = None
     digest: str | None = None
+    version: str | None = None
 
     def __str__(self) -> str:
         """Return the reference as `parse_reference` takes it."""
@@ -79,11 +85,13 @@ class ArchiveReference:
         path: The file.
         tag: Name of the bundle in it; None for the only one.
         digest: Digest of the manifest that is meant.
+        version: Version that the tag was written as, where that is not the tag itself.
     """
 
     path: Path
     tag: str | None = None
     digest: str | None = None
+    version: str | None = None
 
     def __str__(self) -> str:
         """Return the reference as `parse_reference` takes it."""
@@ -99,12 +107,14 @@ class RegistryReference:
         repository: Name of the repository.
         tag: Tag; None when only the digest is given, or for the registry's default.
         digest: Digest of the manifest that is meant.
+        version: Version that the tag was written as, where that is not the tag itself.
     """
 
     origin: str
     repository: str
     tag: str | None = None
     digest: str | None = None
+    version: str | None = None
 
     def __str__(self) -> str:
         """Return the reference as `parse_reference` takes it."""
@@ -160,6 +170,16 @@ def tag_of_version(version: str) -> str:
     return tag
 
 
+def version_of_tag(tag: str) -> str:
+    """Return the version that a tag stands for, the inverse of `tag_of_version`.
+
+    No version of an artifact holds ``_`` (Semantic Versioning), so the one that a tag of that
+    form holds was a ``+``; any other tag is returned as it is.
+    """
+    version = tag.replace("_", "+")
+    return version if _BUILD.fullmatch(version) else tag
+
+
 def _suffix(tag: str | None, digest: str | None) -> str:
     return (f":{tag}" if tag else "") + (f"@{digest}" if digest else "")
 
@@ -176,17 +196,18 @@ def _is_directory(text: str) -> bool:
     return not looks_like_host or (not pinned and Path(text).exists())
 
 
-def _local(text: str, scheme: str) -> tuple[Path, str | None, str | None]:
-    """Return path, tag and digest of a layout or archive."""
+def _local(text: str, scheme: str) -> tuple[Path, str | None, str | None, str | None]:
+    """Return path, tag, digest and version of a layout or archive."""
     rest, digest = _split_digest(text.removeprefix(scheme), text)
-    path, colon, tag = rest.partition(":")
+    path, colon, written = rest.partition(":")
+    tag, version = _tag(written)
     if not path:
         raise UsageError(f"{text} names no path", hint=EXAMPLES)
     if colon and not is_tag(tag):
         message = f"{tag!r} is not a tag, in {text}"
         hint = "a tag has up to 128 letters, digits, dots, dashes and underscores; paths no colon"
         raise UsageError(message, hint=hint)
-    return Path(path), tag or None, digest
+    return Path(path), tag or None, digest, version
 
 
 def _registry(text: str) -> RegistryReference:
@@ -198,7 +219,8 @@ def _registry(text: str) -> RegistryReference:
     if host is None or len(origin) > _MAX_HOST or int(host["port"] or 1) > 65535:
         raise UsageError(f"{origin!r} is not the name of a host, in {text}", hint=EXAMPLES)
     rest, digest = _split_digest(rest, text)
-    repository, colon, tag = rest.partition(":")
+    repository, colon, written = rest.partition(":")
+    tag, version = _tag(written)
     if not _REPOSITORY.fullmatch(repository) or len(repository) > _MAX_REPOSITORY:
         message = f"{repository!r} is not the name of a repository, in {text}"
         hint = "lower-case letters, digits and single . _ - between them, parts separated by /"
@@ -206,7 +228,14 @@ def _registry(text: str) -> RegistryReference:
     if colon and not is_tag(tag):
         message = f"{tag!r} is not a tag, in {text}"
         raise UsageError(message, hint=EXAMPLES)
-    return RegistryReference(origin, repository, tag or None, digest)
+    return RegistryReference(origin, repository, tag or None, digest, version)
+
+
+def _tag(written: str) -> tuple[str, str | None]:
+    """Return the tag that was written, and the version if it was written as one."""
+    if _BUILD.fullmatch(written):
+        return tag_of_version(written), written
+    return written, None
 
 
 def _split_digest(rest: str, text: str) -> tuple[str, str | None]:
