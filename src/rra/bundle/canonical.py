@@ -104,31 +104,57 @@ def write_archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes])
     return _archive(root, files, stream)
 
 
-def archive_blocks(root: Path, files: Iterable[PurePosixPath]) -> Iterator[memoryview]:
-    """Return the canonical archive of files in pieces; nothing is read before the first.
+class CanonicalArchive:
+    """The canonical archive of files, planned: its names and links are fine.
 
-    All pieces but the last have `rra.bundle.blocks.BLOCK` bytes. Each holds only until the next
-    one is asked for: they share their memory.
+    Attributes:
+        size: Its length in bytes.
+        files: Files and links in it.
+    """
+
+    def __init__(self, root: Path, files: Iterable[PurePosixPath]) -> None:
+        """Look at files; none is read yet.
+
+        Raises:
+            FormatError: Names or links that an archive may not hold; carries every problem.
+        """
+        self._root = root
+        self._entries = _plan(root, files)
+        self.files = sum(entry.kind != FOLDER for entry in self._entries)
+        self.size = len(_END) + sum(map(_length, self._entries))
+
+    def blocks(self) -> Iterator[memoryview]:
+        """Yield the archive in pieces, the same ones each time.
+
+        All pieces but the last have `rra.bundle.blocks.BLOCK` bytes. Each holds only until the
+        next one is asked for: they share their memory.
+
+        Raises:
+            UnavailableError: A file changed since it was looked at, or is gone.
+        """
+        return _stream(self._root, self._entries)
+
+
+def archive_blocks(root: Path, files: Iterable[PurePosixPath]) -> Iterator[memoryview]:
+    """Return the pieces of the canonical archive of files (`CanonicalArchive.blocks`).
 
     Raises:
         FormatError: At once: names or links that an archive may not hold; every problem.
         UnavailableError: While it is read: a file changes or goes away.
     """
-    return _stream(root, _plan(root, files))
+    return CanonicalArchive(root, files).blocks()
 
 
 def _archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes] | None) -> ElementLock:
     state = hashlib.sha256()
-    length = 0
-    entries = _plan(root, files)
-    for block in _stream(root, entries):
+    archive = CanonicalArchive(root, files)
+    for block in archive.blocks():
         state.update(block)
-        length += len(block)
         if stream is not None:
             with storage_errors(Path(getattr(stream, "name", "archive"))):
                 stream.write(block)
-    count = sum(entry.kind != FOLDER for entry in entries)
-    return ElementLock(diff_id="sha256:" + state.hexdigest(), files=count, size=length)
+    digest = "sha256:" + state.hexdigest()
+    return ElementLock(diff_id=digest, files=archive.files, size=archive.size)
 
 
 def _plan(root: Path, files: Iterable[PurePosixPath]) -> list[_Entry]:
@@ -206,17 +232,30 @@ def special_file(path: PurePosixPath | str, mode: int) -> Problem:
     )
 
 
+def _length(entry: _Entry) -> int:
+    """Return the bytes of a member, headers and padding included."""
+    size = entry.before[2]
+    content = size + -size % _BLOCK
+    short = len(entry.name) < _NAME and entry.name.isascii() and size < _USTAR_SIZE
+    if short and entry.kind != LINK:
+        return _BLOCK + content
+    return content + sum(map(len, _headers(entry)))
+
+
+def _headers(entry: _Entry) -> Iterator[bytes]:
+    target = os.fsencode(entry.target)
+    return member_headers(entry.name, entry.kind, entry.mode, entry.before[2], target)
+
+
 def _stream(root: Path, entries: Iterable[_Entry]) -> Iterator[memoryview]:
     blocks = Blocks()
     for entry in entries:
-        size = entry.before[2]
-        target = os.fsencode(entry.target)
-        for header in member_headers(entry.name, entry.kind, entry.mode, size, target):
+        for header in _headers(entry):
             if not blocks.fits(header):
                 yield from blocks.spill(header)
         if entry.kind == FILE:
             yield from blocks.file(f"{root}/{entry.path}", entry.before, entry.path)
-            padding = bytes(-size % _BLOCK)
+            padding = bytes(-entry.before[2] % _BLOCK)
             if not blocks.fits(padding):
                 yield from blocks.spill(padding)
     yield from blocks.spill(_END)

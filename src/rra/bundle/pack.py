@@ -6,34 +6,30 @@ time, owner, mode mask, path, locale or order of a directory is in them.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Protocol
 
 import rfc8785
 
+from rra._base.files import sha256_bytes
 from rra.artifact import Artifact
-from rra.bundle import compress
 from rra.bundle.annotations import annotate
-from rra.bundle.blocks import Blocks, stamp
-from rra.bundle.canonical import archive_blocks
+from rra.bundle.blobcache import blob_cache
 from rra.bundle.config import (
     CONFIG_TYPE,
     MAX_CONFIG_BYTES,
-    TITLE,
     BundleConfig,
-    Compressor,
-    Form,
     LayerRecord,
     archive_lock,
-    layer_type,
     manifest_bytes,
     table_outcomes,
 )
 from rra.bundle.identity import core_digest, core_locks
 from rra.bundle.layers import DEFAULT_THRESHOLDS, PlannedLayer, Thresholds, list_files, plan_layers
-from rra.bundle.limits import unpacked_limit
+from rra.bundle.make import make_layer
 from rra.bundle.reference import tag_of_version
 from rra.bundle.store import BundleWriter, Descriptor
 from rra.errors import CorruptError, FormatError, Problem, UsageError
@@ -43,8 +39,6 @@ MAX_MANIFEST = 1 << 20
 """Largest manifest that is made; registries refuse larger ones sooner or later."""
 
 LARGE_LAYER = 2 << 30
-MAX_LAYER = 9_500_000_000
-"""Largest layer that hosted registries take."""
 
 Progress = Callable[[str], None]
 
@@ -68,6 +62,16 @@ class PackResult:
     warnings: tuple[Problem, ...]
 
 
+class Watcher(Protocol):
+    """Sees what is made before anybody else does, and stops it by an error."""
+
+    def see_layers(self, plan: Sequence[PlannedLayer], records: Sequence[LayerRecord]) -> None:
+        """See the layers, before anything is compared with the lock."""
+
+    def see_manifest(self, digest: str) -> None:
+        """See the digest of the manifest, before the bundle is there."""
+
+
 def pack_bundle(
     artifact: Artifact,
     store: BundleWriter,
@@ -76,6 +80,8 @@ def pack_bundle(
     created: str | None = None,
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
     progress: Progress | None = None,
+    reuse: bool = True,
+    watcher: Watcher | None = None,
 ) -> PackResult:
     """Make the bundle of an artifact; no rule is asked whether it should be.
 
@@ -86,6 +92,8 @@ def pack_bundle(
         created: When the artifact was made (`rra.bundle.annotations.creation_time`).
         thresholds: From which sizes on files are layers of their own.
         progress: Called with one line for each layer.
+        reuse: Whether layers that were compressed before are taken from the cache.
+        watcher: Sees layers and manifest before the bundle is there.
 
     Raises:
         UsageError: The artifact is not locked, a layer is too large, or the store's place is
@@ -102,13 +110,16 @@ def pack_bundle(
     name = tag if tag is not None else tag_of_version(artifact.manifest.version)
     listed = list_files(artifact)
     plan = plan_layers(artifact, thresholds, listed)
-    with store.writing():
+    remembered = blob_cache() if reuse else contextlib.nullcontext()
+    with store.writing(), remembered as cache:
         made = []
         for layer in plan:
             if progress is not None:
                 progress(f"packing {layer.title} ({len(layer.files)} files)")
-            made.append(_make_layer(artifact, layer, store))
+            made.append(make_layer(artifact, layer, store, cache))
         records = [record for _, record in made]
+        if watcher is not None:
+            watcher.see_layers(plan, records)
         named = {str(element): files for element, files in listed.items()}
         elements = core_locks(artifact, _archives(plan, records), named)
         core = core_digest(artifact, elements)
@@ -131,79 +142,11 @@ def pack_bundle(
         if len(document) > MAX_MANIFEST:
             message = f"the manifest has {len(document)} bytes; {MAX_MANIFEST} are allowed"
             raise FormatError(message, hint="shorten the description in rra.yaml")
+        if watcher is not None:
+            watcher.see_manifest(sha256_bytes(document))
         descriptor = store.put_manifest(document, name)
     titles = tuple(layer.title for layer in plan)
     return PackResult(descriptor, name, config, titles, tuple(_large(titles, layers)))
-
-
-def _make_layer(
-    artifact: Artifact, layer: PlannedLayer, store: BundleWriter
-) -> tuple[Descriptor, LayerRecord]:
-    """Put one layer into the store; return its descriptor and what the config says of it."""
-    if layer.raw:
-        return _make_raw(artifact, layer, store)
-    seen = _Seen()
-    blocks = seen.passing(archive_blocks(artifact.root, layer.files))
-    descriptor = _put(store, compress.compressed(blocks), layer, "tar+zstd")
-    compressor = Compressor(algorithm="zstd", level=compress.LEVEL, library=compress.library())
-    if seen.size > unpacked_limit(descriptor.size):
-        # Readers take it for a bomb, so it travels as it is.
-        store.discard(descriptor.digest)
-        seen = _Seen()
-        descriptor = _put(
-            store,
-            map(bytes, seen.passing(archive_blocks(artifact.root, layer.files))),
-            layer,
-            "tar",
-        )
-        return descriptor, _record(layer, descriptor, seen)
-    return descriptor, _record(layer, descriptor, seen, compressor=compressor)
-
-
-def _make_raw(
-    artifact: Artifact, layer: PlannedLayer, store: BundleWriter
-) -> tuple[Descriptor, LayerRecord]:
-    (path,) = layer.files
-    place = artifact.root / path
-    end = layer.start + layer.size
-    seen = _Seen()
-    blocks = _file_blocks(place, path, layer.start, end)
-    descriptor = _put(store, map(bytes, seen.passing(blocks)), layer, "raw")
-    return descriptor, _record(layer, descriptor, seen, path=str(path), part=layer.part)
-
-
-def _file_blocks(place: Path, name: PurePosixPath, start: int, end: int) -> Iterator[memoryview]:
-    blocks = Blocks()
-    yield from blocks.file(str(place), stamp(place.lstat()), name, start=start, end=end)
-    yield blocks.rest()
-
-
-def _record(
-    layer: PlannedLayer, descriptor: Descriptor, seen: _Seen, **more: object
-) -> LayerRecord:
-    values = {
-        "element": layer.element,
-        "digest": descriptor.digest,
-        "size": descriptor.size,
-        "diff_id": seen.digest,
-        "files": len(layer.files),
-        "uncompressed_size": seen.size,
-        **more,
-    }
-    return LayerRecord.model_validate(values)
-
-
-def _put(
-    store: BundleWriter, chunks: Iterable[bytes], layer: PlannedLayer, form: Form
-) -> Descriptor:
-    descriptor = store.put(chunks, layer_type(layer.element, form))
-    if descriptor.size > MAX_LAYER:
-        message = f"layer {layer.title} has {descriptor.size:,} bytes; {MAX_LAYER:,} are allowed"
-        hint = (
-            "declare the large files of it as data, which is cut into parts, or have them fetched"
-        )
-        raise UsageError(message, hint=hint)
-    return dataclasses.replace(descriptor, annotations={TITLE: layer.title})
 
 
 def _config_bytes(config: BundleConfig) -> bytes:
@@ -248,22 +191,3 @@ def _large(titles: tuple[str, ...], layers: list[Descriptor]) -> Iterator[Proble
                 hint="have large data fetched (access: fetch) if it has a place of its own",
                 severity="warning",
             )
-
-
-class _Seen:
-    """Digest and number of bytes of what passed."""
-
-    def __init__(self) -> None:
-        self._state = hashlib.sha256()
-        self.size = 0
-
-    @property
-    def digest(self) -> str:
-        return "sha256:" + self._state.hexdigest()
-
-    def passing(self, blocks: Iterable[memoryview]) -> Iterator[memoryview]:
-        """Yield blocks, and count and hash them."""
-        for block in blocks:
-            self._state.update(block)
-            self.size += len(block)
-            yield block
