@@ -257,7 +257,7 @@ def test_b15_files_that_vanished_after_the_lock_are_noticed(root: Path) -> None:
     (root / "code" / "extra.py").write_text("1\n")
     lock(root)
     (root / "code" / "extra.py").unlink()
-    refused(root, 4, "code has changed (1 files; locked with 2)", "rra lock --keep")
+    refused(root, 1, "rra.lock: code has changed", "rra lock --keep", "RRA005")
 
 
 SECRETS = {
