@@ -200,7 +200,7 @@ def _explain_required(error: Any, name: str, value: str) -> tuple[str, str]:
     del value
     missing = [key for key in error.validator_value if key not in error.instance]
     unknown = [key for key in error.instance if key not in error.schema.get("properties", ())]
-    near = [(key, nearest(key, map(str, unknown))) for key in missing]
+    near = [(key, nearest(key, map(str, unknown[:_RENAMED]))) for key in missing]
     renames = [f"{found} into {key}" for key, found in near if found]
     names = ", ".join(missing)
     hint = f"rename {', '.join(renames)}" if renames else f"add {names} under {name}"
@@ -278,6 +278,8 @@ def _surplus(error: Any) -> list[Any]:
 
 
 _SEE_PAGE = "see the page of this object in the specification"
+_RENAMED = 100
+"""Unknown keys among which the one meant for a missing key is looked for: it takes a while."""
 _EXPLAINERS: dict[str, Callable[[Any, str, str], tuple[str, str]]] = {
     "required": _explain_required,
     "type": _explain_type,
