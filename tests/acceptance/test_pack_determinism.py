@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rra import api
 from tests.support.bundles import locked_artifact, tree
 from tests.support.needs import needs
 from tests.support.pythons import OTHERS, environment_with, find_python
 from tests.support.source import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 NOBODY = 65534
 
@@ -193,3 +194,86 @@ def test_b3_source_date_epoch_is_honoured(
     blob = tmp_path / "b" / "blobs" / "sha256" / first.removeprefix("sha256:")
     created = json.loads(blob.read_bytes())["annotations"]["org.opencontainers.image.created"]
     assert created == {"0": "1970-01-01T00:00:00Z", "1700000000": "2023-11-14T22:13:20Z"}[epoch]
+
+
+# ----------------------------------------------------------------------------------- check
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+@pytest.mark.parametrize("kind", ["oci-layout:b", "oci-archive:b.tar"])
+def test_a_check_packs_twice_and_gives_the_digest_of_a_plain_pack(
+    artifact: Path, expected: str, tmp_path: Path, kind: str, umask: int
+) -> None:
+    before = tree(artifact)
+    done = subprocess.run(
+        [sys.executable, "-m", "rra", "pack", artifact, kind, "--check", "--json"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        umask=umask,
+        check=True,
+    )
+    result = json.loads(done.stdout)["result"]
+    assert result["checked"] is True
+    assert result["digest"] == expected
+    assert [path.name for path in tmp_path.iterdir()] == [kind.partition(":")[2]], "and no copy"
+    assert tree(artifact) == before
+
+
+def changing(place: Path, when: str, change: Callable[[Path], object]) -> Callable[[str], None]:
+    """Return a progress function that changes a file when a line is said."""
+
+    def meanwhile(line: str) -> None:
+        if line.startswith(when):
+            change(place)
+
+    return meanwhile
+
+
+def link_to_the_licence(place: Path) -> None:
+    place.unlink()
+    place.symlink_to("LICENSE")
+
+
+CHANGES: dict[str, tuple[str, str, Callable[[Path], object]]] = {
+    "content": ("guide", "guide/GUIDE.md", lambda place: place.write_text("# Another guide\n")),
+    "mode": ("guide", "guide/GUIDE.md", lambda place: place.chmod(0o755)),
+    "code": ("code", "code/pkg/a.py", lambda place: place.write_text("a = 2\n")),
+    "program": ("code", "code/tool.sh", lambda place: place.chmod(0o644)),
+    "link": ("meta", "README.md", link_to_the_licence),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_a_check_names_what_changed_between_the_two(
+    artifact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    layer, name, change = CHANGES[kind]
+    copy = Path(shutil.copytree(artifact, tmp_path / "a", symlinks=True))
+    progress = changing(copy / name, "packing guide (", change)
+    report = api.pack(copy, f"oci-layout:{tmp_path / 'b'}", check=True, progress=progress)
+    assert report.exit_code == 1
+    assert report.packed is None
+    assert report.checked is False
+    (problem,) = report.problems
+    assert problem.path == name
+    assert f"packed twice, and the layer {layer} is sha256:" in problem.message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a"], "nothing was written"
+
+
+def test_a_check_does_not_hide_that_the_lock_is_old(artifact: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(artifact, tmp_path / "a", symlinks=True))
+    (copy / "code" / "pkg" / "a.py").write_text("a = 2\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "rra", "pack", "a", "oci-layout:b", "--check"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in {1, 4}
+    assert "code has changed" in done.stdout + done.stderr
+    assert not (tmp_path / "b").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,12 +31,14 @@ class PackReport(VerbResult):
     Attributes:
         artifact: Directory of the artifact.
         target: Reference of the bundle, with its digest once it is made.
-        packed: The bundle; None when a rule objects.
+        packed: The bundle; None when a rule objects, or when a second packing differs.
+        checked: Whether it was packed a second time, under other conditions, with the same result.
     """
 
     artifact: Path
     target: str
     packed: PackResult | None = None
+    checked: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
@@ -43,6 +46,7 @@ class PackReport(VerbResult):
             "artifact": str(self.artifact),
             "target": self.target,
             "packed": self.packed is not None,
+            "checked": self.checked,
         }
         if self.packed is not None:
             config = self.packed.config
@@ -59,7 +63,9 @@ class PackReport(VerbResult):
         return document
 
 
-def pack(artifact: str | Path, target: str, *, progress: Progress = silent) -> PackReport:
+def pack(
+    artifact: str | Path, target: str, *, check: bool = False, progress: Progress = silent
+) -> PackReport:
     """Check an artifact against the rules and make its bundle.
 
     Every finding that is an error stops it, as do records whose files are missing or changed:
@@ -69,6 +75,8 @@ def pack(artifact: str | Path, target: str, *, progress: Progress = silent) -> P
         artifact: Directory of the artifact.
         target: ``oci-layout:DIR[:TAG]`` or ``oci-archive:FILE[:TAG]``; the version is the tag
             by default.
+        check: Pack a copy under other conditions too; the answer is no, and nothing is written,
+            when the two differ.
         progress: Called with one line for each step.
 
     Raises:
@@ -80,24 +88,38 @@ def pack(artifact: str | Path, target: str, *, progress: Progress = silent) -> P
     """
     from rra.bundle.annotations import creation_time
     from rra.bundle.pack import pack_bundle
+    from rra.bundle.repack import DifferentError, packed_elsewhere
 
     place = local_target(target)
     loaded = load_artifact(_directory(artifact))
     problems = gate(loaded, progress=progress)
     if problems:
         return PackReport(artifact=loaded.root, target=target, exit_code=1, problems=problems)
-    packed = pack_bundle(
-        loaded,
-        _writer(place),
-        place.tag,
-        created=creation_time(loaded.root),
-        progress=progress,
-    )
+    created = creation_time(loaded.root)
+    with contextlib.ExitStack() as stack:
+        second = None
+        if check:
+            progress("packing a copy of it under other conditions")
+            second = stack.enter_context(packed_elsewhere(loaded, created))
+        try:
+            packed = pack_bundle(
+                loaded,
+                _writer(place),
+                place.tag,
+                created=created,
+                progress=progress,
+                watcher=second,
+            )
+        except DifferentError as error:
+            return PackReport(
+                artifact=loaded.root, target=target, exit_code=1, problems=error.problems
+            )
     named = dataclasses.replace(place, tag=packed.tag, digest=packed.descriptor.digest)
     return PackReport(
         artifact=loaded.root,
         target=str(named),
         packed=packed,
+        checked=check,
         problems=(*loaded.warnings, *packed.warnings),
     )
 

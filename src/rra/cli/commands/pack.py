@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 )
 @click.argument("artifact", metavar="ARTIFACT")
 @click.argument("target", metavar="TARGET")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Pack a copy under other conditions too, and compare the digests.",
+)
 @json_option
-def command(artifact: str, target: str, as_json: bool) -> None:
+def command(artifact: str, target: str, check: bool, as_json: bool) -> None:
     """Make the bundle of an artifact, in a folder or one file.
 
     TARGET is oci-layout:DIR[:TAG] or oci-archive:FILE[:TAG]; the version is the tag by default.
@@ -30,10 +35,14 @@ def command(artifact: str, target: str, as_json: bool) -> None:
     What is shared cannot be taken back, so the rules come first: a secret, a blank, a missing
     file, a pointer in place of data or a path that leads outside stops the packing, and nothing
     is written. The same artifact gives the same digest, whoever packs it, wherever and whenever.
+
+    --check shows it: a copy is packed at another path, with another umask, locale, time zone, order
+    of directories and other times. Where a digest differs, nothing is written and the first layer
+    and file that differ are named.
     """
     answer(
         "pack",
-        lambda progress: api.pack(artifact, target, progress=progress),
+        lambda progress: api.pack(artifact, target, check=check, progress=progress),
         _render,
         as_json=as_json,
     )
@@ -64,6 +73,7 @@ def _render(result: PackReport) -> str:
         f"core    {packed.config.core}",
         f"digest  {packed.descriptor.digest}",
         f"bundle  {result.target.partition('@')[0]}",
+        *(["check   packed twice, under other conditions, with the same digests"] * result.checked),
         next_step(f"rra inspect {result.target.partition('@')[0]}, then rra push"),
     ]
     return "\n".join(lines)

@@ -1,0 +1,169 @@
+"""The second packing of a check: a process that does everything differently and keeps no bundle.
+
+``python -m rra.bundle.again FOLDER`` reads ``job.json`` in a folder, copies the files of an
+artifact to another place in it, in another order, with another mask, and with other times, packs
+the copy while directories are listed backwards, and writes the digests to ``answer.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rra._base.files import atomic_write, sha256_bytes, storage_errors
+from rra.artifact import load_artifact
+from rra.bundle.config import LayerRecord
+from rra.bundle.layers import PlannedLayer
+from rra.bundle.pack import pack_bundle
+from rra.bundle.store import MANIFEST_TYPE, Descriptor
+from rra.errors import CorruptError, InternalError, RraError
+
+JOB, ANSWER, COPY = "job.json", "answer.json", "another place"
+"""Names in the folder of a check: what to do, what came out, and where the copy lies."""
+
+_DAY = 86_400
+_MASK, _OTHER_MASK = 0o077, 0o002
+
+
+class Discarding:
+    """A place that keeps no blob, and says what each would be called."""
+
+    name = "nowhere"
+
+    def has(self, digest: str) -> bool:
+        """Say that no blob is there."""
+        del digest
+        return False
+
+    def open(self, descriptor: Descriptor) -> contextlib.AbstractContextManager[BinaryIO]:
+        """Give nothing.
+
+        Raises:
+            CorruptError: Always.
+        """
+        raise CorruptError(f"blob {descriptor.digest} was not kept")
+
+    def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
+        """Return the descriptor of a blob."""
+        state, size = hashlib.sha256(), 0
+        for chunk in chunks:
+            state.update(chunk)
+            size += len(chunk)
+        return Descriptor(media_type, "sha256:" + state.hexdigest(), size)
+
+    def put_blob(self, descriptor: Descriptor, chunks: Iterable[bytes]) -> None:
+        """Take a blob whose digest is known."""
+        self.put(chunks, descriptor.media_type)
+
+    def discard(self, digest: str) -> None:
+        """Forget a blob, of which nothing is known anyway."""
+
+    def get_manifest(self, reference: str | None) -> tuple[bytes, Descriptor]:
+        """Give nothing.
+
+        Raises:
+            CorruptError: Always.
+        """
+        raise CorruptError(f"there is no manifest {reference}: nothing was kept")
+
+    def put_manifest(
+        self, data: bytes, tag: str | None, *, media_type: str = MANIFEST_TYPE
+    ) -> Descriptor:
+        """Return the descriptor of a manifest."""
+        del tag
+        return Descriptor(media_type, sha256_bytes(data), len(data))
+
+    def tags(self) -> list[str]:
+        """Return no tags."""
+        return []
+
+    def writing(self) -> contextlib.AbstractContextManager[None]:
+        """Bracket nothing."""
+        return contextlib.nullcontext()
+
+
+class Noted:
+    """What is said of layers and manifest while they are made (`rra.bundle.pack.Watcher`)."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.layers: list[dict[str, Any]] = []
+        self.manifest = ""
+
+    def see_layers(self, plan: Sequence[PlannedLayer], records: Sequence[LayerRecord]) -> None:
+        """Take down the digests of the layers."""
+        for layer, record in zip(plan, records, strict=True):
+            noted = {"title": layer.title, "digest": record.digest, "diff_id": record.diff_id}
+            self.layers.append({**noted, "files": list(map(str, layer.files))})
+
+    def see_manifest(self, digest: str) -> None:
+        """Take down the digest of the manifest."""
+        self.manifest = digest
+
+
+def main(folder: Path) -> None:
+    """Do what the job of a folder says."""
+    job: dict[str, Any] = json.loads((folder / JOB).read_bytes())
+    if os.umask(_MASK) == _MASK:
+        os.umask(_OTHER_MASK)
+    noted = Noted()
+    answer: dict[str, Any] = {}
+    try:
+        _copy(Path(job["root"]), folder / COPY, job["files"])
+        with _listed_backwards():
+            pack_bundle(
+                load_artifact(folder / COPY),
+                Discarding(),
+                created=job["created"],
+                reuse=False,
+                watcher=noted,
+            )
+    except InternalError:
+        raise
+    except RraError as error:
+        answer["error"] = error.message
+    answer |= {"layers": noted.layers, "manifest": noted.manifest}
+    atomic_write(folder / ANSWER, json.dumps(answer))
+
+
+def _copy(root: Path, target: Path, files: Sequence[str]) -> None:
+    """Copy files, the last one first, with modes and times of their own."""
+    with storage_errors(target):
+        for name in reversed(files):
+            source, place = root / name, target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_symlink():
+                place.symlink_to(source.readlink())
+                continue
+            shutil.copyfile(source, place)
+            if source.stat().st_mode & 0o111:
+                place.chmod(0o700)
+            os.utime(place, (_DAY, _DAY))
+
+
+@contextlib.contextmanager
+def _listed_backwards() -> Iterator[None]:
+    """Have directories listed in the reverse of the order of their names."""
+    real: Any = os.scandir
+
+    @contextlib.contextmanager
+    def backwards(*place: Any) -> Iterator[Iterator[Any]]:
+        with real(*place) as entries:
+            yield iter(sorted(entries, key=lambda entry: os.fsencode(entry.name), reverse=True))
+
+    os.scandir = backwards  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os.scandir = real
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
