@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import itertools
 import json
 import re
 import ssl
@@ -76,6 +77,37 @@ class BreakOffError(Exception):
     """Close the connection without an answer."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Quirks:
+    """Habits of a registry that people use.
+
+    Attributes:
+        patch_limit: Most bytes of one PATCH.
+        patch_status: Answer to a PATCH that was taken.
+        patch_refused: Answer to any PATCH, where none is taken.
+        strict: Whether a PATCH has to begin where the upload ends; else it is appended.
+        levels: How many parts the name of a repository has; 0 for any number.
+        unsorted: Whether tags come in no order.
+    """
+
+    patch_limit: int = 1 << 40
+    patch_status: int = 202
+    patch_refused: int = 0
+    strict: bool = True
+    levels: int = 0
+    unsorted: bool = False
+
+
+QUIRKS = {
+    "": Quirks(),
+    "ghcr": Quirks(patch_limit=4 << 20),
+    "ecr": Quirks(patch_status=201),
+    "gar": Quirks(patch_refused=405),
+    "hub": Quirks(levels=2),
+    "distribution-2.8": Quirks(strict=False, unsorted=True),
+}
+"""None of them knows the referrers API; none takes all that a push may want."""
+
 Rule = Callable[[Seen], Reply | None]
 """Answers a request, or leaves it to the next rule."""
 
@@ -92,6 +124,8 @@ class HttpRegistry:
         split: Whether each repository has blobs of its own, which `owned` names.
         mounts: Whether a repository takes blobs over from another one.
         owned: Repositories, and the blobs that they have.
+        uploads: What came of uploads that were not ended.
+        profile: Whose habits it has: one of `QUIRKS`.
         read_limit: Bytes of an upload after which the connection is closed, once.
     """
 
@@ -102,6 +136,9 @@ class HttpRegistry:
         self.rules: list[Rule] = []
         self.ranges = True
         self.split = self.mounts = False
+        self.uploads: dict[str, bytearray] = {}
+        self.numbers = itertools.count()
+        self.profile = ""
         self.owned: set[tuple[str, str]] = set()
         self.read_limit: int | None = None
         self.ended = threading.Event()
@@ -134,10 +171,20 @@ class HttpRegistry:
         return [seen for seen in self.seen if seen.method == method and part in seen.target]
 
     def answer(self, seen: Seen) -> Reply:
+        return self.ruled(seen) or self.plain(seen)
+
+    def ruled(self, seen: Seen) -> Reply | None:
         for rule in self.rules:
             reply = rule(seen)
             if reply is not None:
                 return reply
+        levels = QUIRKS[self.profile].levels
+        if levels and seen.path != "/v2/" and repository_of(seen).count("/") + 1 != levels:
+            return Reply(401, b'{"errors": [{"code": "UNAUTHORIZED", "message": "denied"}]}')
+        return None
+
+    def plain(self, seen: Seen) -> Reply:
+        """Act as a registry."""
         if seen.path == "/v2/":
             return Reply(200, b"{}")
         kind, name = seen.path.rsplit("/", 2)[1:]
@@ -145,6 +192,8 @@ class HttpRegistry:
             return self.manifest(seen, name)
         if (kind, name) == ("tags", "list"):
             tags = [tag for tag in self.manifests if ":" not in tag]
+            if QUIRKS[self.profile].unsorted:
+                tags.reverse()
             return Reply(200, json.dumps({"name": "any", "tags": tags}).encode())
         if kind == "blobs":
             return self.blob(seen, name)
@@ -164,19 +213,49 @@ class HttpRegistry:
         return Reply(206, data[start:], {"Content-Range": whole})
 
     def upload(self, seen: Seen) -> Reply:
-        if seen.method == "POST" and self.mounts and "mount" in seen.query:
+        if seen.method == "POST":
+            return self.begin(seen)
+        session = seen.path.rpartition("/")[2]
+        upload = self.uploads.get(session, bytearray() if seen.method == "PUT" else None)
+        if upload is None:
+            return Reply(404, b'{"errors": [{"code": "BLOB_UPLOAD_UNKNOWN"}]}')
+        if seen.method == "GET":
+            return Reply(204, headers={"Range": f"0-{max(len(upload) - 1, 0)}"})
+        return self.patch(seen, upload) if seen.method == "PATCH" else self.end(seen, upload)
+
+    def begin(self, seen: Seen) -> Reply:
+        if self.mounts and "mount" in seen.query:
             digest, source = seen.query["mount"][0], seen.query["from"][0]
             if (source, digest) in self.owned:
                 self.owned.add((repository_of(seen), digest))
                 return Reply(201, headers={"Location": f"/v2/{repository_of(seen)}/blobs/{digest}"})
-        if seen.method == "POST":
-            return Reply(202, headers={"Location": f"{seen.path.rstrip('/')}/session?state=a%2Bb"})
+        number = next(self.numbers)
+        name = f"session-{number}" if number else "session"
+        self.uploads[name] = bytearray()
+        return Reply(202, headers={"Location": f"{seen.path.rstrip('/')}/{name}?state=a%2Bb"})
+
+    def end(self, seen: Seen, upload: bytearray) -> Reply:
         digest = seen.query["digest"][0]
-        if sha256(seen.body) != digest:
+        body = bytes(upload) + seen.body
+        if sha256(body) != digest:
             return Reply(400, b'{"errors": [{"code": "DIGEST_INVALID", "message": "other"}]}')
-        self.blobs[digest] = seen.body
+        self.blobs[digest] = body
+        self.uploads.pop(seen.path.rpartition("/")[2], None)
         self.owned.add((repository_of(seen), digest))
         return Reply(201)
+
+    def patch(self, seen: Seen, upload: bytearray) -> Reply:
+        quirk = QUIRKS[self.profile]
+        start = int(seen.headers["content-range"].partition("-")[0])
+        if quirk.patch_refused:
+            return Reply(quirk.patch_refused)
+        if len(seen.body) > quirk.patch_limit or (quirk.strict and start != len(upload)):
+            return Reply(416, headers={"Range": f"0-{max(len(upload) - 1, 0)}"})
+        upload += seen.body
+        headers = {"Range": f"0-{len(upload) - 1}"}
+        if quirk.patch_status == 202:
+            headers["Location"] = seen.target
+        return Reply(quirk.patch_status, headers=headers)
 
     def manifest(self, seen: Seen, name: str) -> Reply:
         if seen.method == "PUT":
@@ -224,10 +303,12 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_any(self) -> None:
         registry: HttpRegistry = self.server.registry  # type: ignore[attr-defined]
         size = int(self.headers.get("Content-Length") or 0)
-        limit = registry.read_limit if self.command == "PUT" else None
+        limit = registry.read_limit if self.command in {"PUT", "PATCH"} else None
         if limit is not None and size > limit:
             registry.read_limit = None
-            self.rfile.read(limit)
+            came = self.rfile.read(limit)
+            if self.command == "PATCH":
+                registry.uploads[urlsplit(self.path).path.rpartition("/")[2]] += came
             self.close_connection = True
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -238,7 +319,7 @@ class _Handler(BaseHTTPRequestHandler):
         except BreakOffError:
             self.close_connection = True
 
-    do_GET = do_HEAD = do_POST = do_PUT = handle_any  # noqa: N815 - names that http.server calls
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = handle_any  # noqa: N815 - names that http.server calls
 
     def send(self, reply: Reply, registry: HttpRegistry) -> None:
         self.send_response(reply.status)

@@ -214,7 +214,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
 def _challenges(header: str) -> dict[str, str]:
     """Split a WWW-Authenticate header into its Bearer and Basic challenges."""
     marks = list(_SCHEMES.finditer(header))
-    ends = [mark.start() for mark in marks[1:]] + [len(header)]
+    ends = [*(mark.start() for mark in marks[1:]), len(header)][: len(marks)]
     return {
         mark.group(1).lower(): header[mark.start(1) : end]
         for mark, end in zip(marks, ends, strict=True)

@@ -14,16 +14,29 @@ class Body:
 
     The last bytes are given only after everything before them and they themselves were
     checked, so that a wrong blob can never be completed on the other side.
+
+    Args:
+        descriptor: Size and digest of the whole.
+        chunks: All of its bytes.
+        where: What messages call the place that they go to.
+        skip: Bytes at the beginning that are there already; they are read and hashed, not sent.
     """
 
-    def __init__(self, descriptor: Descriptor, chunks: Iterable[bytes], where: str) -> None:
+    def __init__(
+        self, descriptor: Descriptor, chunks: Iterable[bytes], where: str, *, skip: int = 0
+    ) -> None:
         self.len = descriptor.size
         """Size in bytes: requests sends it as Content-Length."""
         self._descriptor, self._where = descriptor, where
         self._chunks = iter(chunks)
         self._state = hashlib.sha256()
         self._waiting = bytearray()
-        self._given = 0
+        self._given = self._skipped = 0
+        while self._given < skip:
+            self.read(min(skip - self._given, 1 << 20))
+        self.len -= skip
+        self._given -= skip
+        self._skipped = skip
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield blocks; requests wants to see that a body can be iterated."""
@@ -41,8 +54,8 @@ class Body:
         while len(self._waiting) < wanted and (chunk := next(self._chunks, None)) is not None:
             self._waiting += chunk
         if len(self._waiting) < wanted:
-            found = self._given + len(self._waiting)
-            raise self._refuse(f"ends after {found} of {self.len} bytes")
+            found = self._skipped + self._given + len(self._waiting)
+            raise self._refuse(f"ends after {found} of {self._descriptor.size} bytes")
         block = bytes(self._waiting[:wanted])
         del self._waiting[:wanted]
         self._state.update(block)
@@ -54,7 +67,7 @@ class Body:
     def _check(self) -> None:
         """Look at the digest, and for bytes beyond the end."""
         if self._waiting or any(self._chunks):
-            raise self._refuse(f"is longer than the {self.len} bytes declared")
+            raise self._refuse(f"is longer than the {self._descriptor.size} bytes declared")
         found = "sha256:" + self._state.hexdigest()
         if found != self._descriptor.digest:
             raise self._refuse(f"has other content: its digest is {found}")

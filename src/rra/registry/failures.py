@@ -51,6 +51,12 @@ def dropped(error: requests.exceptions.RequestException) -> bool:
     )
 
 
+def broke(error: RegistryError) -> bool:
+    """Tell whether a request ended because an open connection was lost."""
+    cause = error.__cause__
+    return isinstance(cause, requests.RequestException) and dropped(cause)
+
+
 def wrong_certificate(error: requests.exceptions.RequestException) -> bool:
     """Tell whether the other side speaks TLS, with a certificate that is not trusted."""
     return _causes(error, ssl.SSLCertVerificationError)

@@ -25,6 +25,7 @@ class Policy:
         longest_wait: Cap on the seconds that a registry may make us wait (Retry-After).
         redirects: How many redirects are followed.
         pages: How many pages of a list are read.
+        pieces_from: Size of blobs from which on an upload can be taken up again (PATCH).
         sleep: Waits between attempts.
     """
 
@@ -34,6 +35,7 @@ class Policy:
     longest_wait: float = 30.0
     redirects: int = 5
     pages: int = 1000
+    pieces_from: int = 256 << 20
     sleep: Callable[[float], None] = clock.sleep
 
     def wait(self, attempt: int, retry_after: str | None) -> float:

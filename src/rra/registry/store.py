@@ -11,10 +11,9 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote
 
-import requests
 import urllib3.exceptions
 from oras.container import Container
 
@@ -30,11 +29,15 @@ from rra.bundle.store import (
 )
 from rra.errors import CorruptError, RegistryError, UsageError
 from rra.registry.body import Body
-from rra.registry.failures import dropped, host_of, plain_body, small_body, unreachable
+from rra.registry.failures import broke, host_of, plain_body, small_body, unreachable
 from rra.registry.origin import Origin
 from rra.registry.parallel import DigestLocks
+from rra.registry.pieces import PiecesRefusedError, PiecewiseUpload
 from rra.registry.policy import BLOCK, RETRIED
 from rra.registry.provider import OriginRegistry, challenged
+
+if TYPE_CHECKING:
+    import requests
 
 _OCTETS = "application/octet-stream"
 _DIGEST_HEADER = "Docker-Content-Digest"
@@ -191,6 +194,9 @@ class RegistryStore:
         once = iter(chunks) is chunks
         attempts = 1 if once else self.registry.policy.attempts
         with self._locks.holding(descriptor.digest):
+            large = descriptor.size >= self.registry.policy.pieces_from
+            if large and not once and self._upload_in_pieces(descriptor, chunks):
+                return
             for attempt in range(1, attempts + 1):
                 if self._upload(descriptor, chunks, attempt, last=attempt == attempts):
                     return
@@ -285,16 +291,38 @@ class RegistryStore:
     def _url(self, path: str) -> str:
         return f"{self.registry.prefix}://{path}"
 
-    def _upload(
-        self, descriptor: Descriptor, chunks: Iterable[bytes], attempt: int, *, last: bool
-    ) -> bool:
-        """Send a blob once (POST, then PUT); False when it is worth another attempt."""
+    def _begin(self) -> str:
+        """Begin an upload; return where it goes."""
         start = self.registry.request("POST", self._url(self._container.upload_blob_url()))
         if start.status_code not in {201, 202}:
             raise self.registry.refusal(start, self._pushing)
         start.close()
-        target = self.registry.elsewhere(start)
-        target += f"{'&' if '?' in target else '?'}digest={descriptor.digest}"
+        return self.registry.elsewhere(start)
+
+    def _upload_in_pieces(self, descriptor: Descriptor, chunks: Iterable[bytes]) -> bool:
+        """Send a large blob so that it can go on where it broke; False where that is refused."""
+        upload = PiecewiseUpload(self.registry, self._begin(), descriptor, chunks, self.name)
+        try:
+            target = _ending(upload.send(), descriptor)
+        except PiecesRefusedError:
+            return False
+        try:
+            answer = self.registry.request("PUT", target, headers={"Content-Type": _OCTETS})
+        except RegistryError as error:
+            if not broke(error):
+                raise
+        else:
+            answer.close()
+            if answer.status_code in {201, 204}:
+                return True
+        # The answer may have been lost, or the registry had ended the upload by itself.
+        return self.has(descriptor.digest)
+
+    def _upload(
+        self, descriptor: Descriptor, chunks: Iterable[bytes], attempt: int, *, last: bool
+    ) -> bool:
+        """Send a blob once (POST, then PUT); False when it is worth another attempt."""
+        target = _ending(self._begin(), descriptor)
         body = Body(descriptor, chunks, self.name)
         answer: requests.Response | None = None
         try:
@@ -305,7 +333,7 @@ class RegistryStore:
                 body=body if body.len else body.read(),
             )
         except RegistryError as error:
-            if last or not _broke(error):
+            if last or not broke(error):
                 raise
         else:
             if answer.status_code in {201, 204}:
@@ -394,10 +422,9 @@ class Wire:
         return block
 
 
-def _broke(error: RegistryError) -> bool:
-    """Tell whether a request ended because an open connection was lost."""
-    cause = error.__cause__
-    return isinstance(cause, requests.RequestException) and dropped(cause)
+def _ending(location: str, descriptor: Descriptor) -> str:
+    """Return the address that ends an upload."""
+    return f"{location}{'&' if '?' in location else '?'}digest={descriptor.digest}"
 
 
 def _digest(text: str) -> str:

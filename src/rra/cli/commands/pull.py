@@ -39,7 +39,8 @@ def command(
 
     The tag is looked up once; what comes is what its digest names, and @sha256:… behind the
     reference pins that digest. DIRECTORY is new or empty; it is called as the artifact by default.
-    oci-layout:DIR or oci-archive:FILE in its place keeps the bundle as it is.
+    oci-layout:DIR or oci-archive:FILE in its place keeps the bundle as it is. A pull that breaks
+    off goes on where it ended when it is started again.
     """
     elements = [name.strip() for one in only for name in one.split(",") if name.strip()]
     answer(

@@ -31,7 +31,8 @@ def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
     """Send an artifact or a bundle to a registry.
 
     A directory is checked against the rules and packed first, as rra pack does it; a finding
-    that stops the packing stops the push. The version is the tag by default.
+    that stops the packing stops the push. The version is the tag by default, with _ for +; a tag
+    that holds another version with a + is not overwritten.
 
     The login is the one that docker, podman or skopeo keep (DOCKER_CONFIG, REGISTRY_AUTH_FILE,
     credential helpers). TLS is spoken, except to a registry on this machine that has none.
