@@ -51,6 +51,12 @@ class Body:
         """
         left = self.len - self._given
         wanted = left if size < 0 else min(size, left)
+        if not self._waiting and size >= 0 and wanted:
+            # A chunk as it came, even if it is shorter: one copy less of each block.
+            first = next(self._chunks, b"")
+            if 0 < len(first) <= wanted:
+                return self._give(first)
+            self._waiting += first
         while len(self._waiting) < wanted and (chunk := next(self._chunks, None)) is not None:
             self._waiting += chunk
         if len(self._waiting) < wanted:
@@ -58,9 +64,13 @@ class Body:
             raise self._refuse(f"ends after {found} of {self._descriptor.size} bytes")
         block = bytes(self._waiting[:wanted])
         del self._waiting[:wanted]
+        return self._give(block)
+
+    def _give(self, block: bytes) -> bytes:
+        """Count and hash a block; look at the whole with the last one."""
         self._state.update(block)
         self._given += len(block)
-        if wanted == left:
+        if self._given == self.len:
             self._check()
         return block
 
