@@ -81,6 +81,10 @@ function checkTokens(text, fault) {
   const tokens = [...new Lexer().lex(text)];
   let flow = 0;
   let before = '';
+  for (const mark of ['---', '...']) {
+    const marks = tokens.filter((token, i) => token === mark && tokens[i - 1] !== '\x1f');
+    if (marks.length > 1) fault('documents/one-document', `${mark} stands twice`);
+  }
   for (let i = 0; i < tokens.length; i += 1) {
     const token = tokens[i];
     if (token === '\x1f') {
@@ -172,9 +176,12 @@ function build(node, depth, state) {
 
 function readYaml(marked, fault) {
   const text = marked.replace(/^\ufeff/, '').replace(/\r(?!\n)/g, '\n');
-  for (const [clause, characters] of RESERVED_CHARACTERS) {
-    const found = characters.exec(text);
-    if (found) fault(clause, `U+${found[0].codePointAt(0).toString(16).padStart(4, '0')}`);
+  const [reserved] = RESERVED_CHARACTERS
+    .map(([clause, characters]) => ({ clause, found: characters.exec(text) }))
+    .filter(({ found }) => found).sort((a, b) => a.found.index - b.found.index);
+  if (reserved) {
+    const [character] = reserved.found;
+    return fault(reserved.clause, `U+${character.codePointAt(0).toString(16).padStart(4, '0')}`);
   }
   checkTokens(text, fault);
   const options = { schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false };

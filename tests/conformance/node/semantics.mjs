@@ -9,16 +9,16 @@ import {
 
 const when = (broken, ...path) => (broken ? [path] : []);
 const keys = (map) => keyOrder.get(map) ?? Object.keys(map ?? {});
-const entries = (map) => keys(map).map((key) => [key, map[key]]);
-const has = (map, key) => Object.hasOwn(map ?? {}, key);
+export const entries = (map) => keys(map).map((key) => [key, map[key]]);
+export const has = (map, key) => Object.hasOwn(map ?? {}, key);
 const list = (items) => [...(items ?? []).entries()];
 // The paths of those items of a list that a test finds.
 const found = (key, items, test, ...rest) => list(items)
   .filter(([i, item]) => test(item, i)).map(([i]) => [key, i, ...rest]);
-const own = (map, key) => (has(map, key) ? map[key] : undefined);
-const partsOf = (path) => path.split('/').filter((part) => part !== '' && part !== '.');
+export const own = (map, key) => (has(map, key) ? map[key] : undefined);
+export const partsOf = (path) => path.split('/').filter((part) => part !== '' && part !== '.');
 const lower = (text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-const pointer = (path) => path
+export const pointer = (path) => path
   .map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 function apply(rules, object, base, context) {
@@ -39,8 +39,15 @@ function isDay(text) {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  return year > 0 && day <= days[month - 1];
+  return year > 0 && day > 0 && day <= days[month - 1];
 }
+
+function isMoment(text) {
+  const [hour, minute, second] = text.slice(11, 19).split(':').map(Number);
+  return isDay(text) && hour < 24 && minute < 60 && second < 60;
+}
+const noMoments = (object, names) => names
+  .filter((key) => has(object, key) && !isMoment(object[key])).map((key) => [key]);
 
 // The nodes that a walk reaches and no walk before it, in the order in which it leaves them.
 function walk(edges, start, seen) {
@@ -92,11 +99,9 @@ const manifestRules = {
   },
   'outcome/no-circle': ({ experiments }) => {
     const edges = new Map(entries(experiments).flatMap(([experiment, { outcomes }]) => (
-      entries(outcomes).map(([id, { derived }]) => [`${experiment}/${id}`,
-        (derived?.of ?? []).map((name) => fullName(name, experiment))]))));
-    const order = new Map([...edges.keys()].map((name, i) => [name, i]));
-    return circles(edges).map((circle) => circle.sort((a, b) => order.get(a) - order.get(b))[0])
-      .map((name) => name.split('/'))
+      entries(outcomes).map(([id, outcome]) => [`${experiment}/${id}`,
+        (fitting(outcome).derived?.of ?? []).map((name) => fullName(name, experiment))]))));
+    return circles(edges).map((circle) => circle.sort()[0].split('/'))
       .map(([experiment, id]) => ['experiments', experiment, 'outcomes', id, 'derived', 'of']);
   },
 };
@@ -188,7 +193,7 @@ const launcherRules = {
     ...entries(collect).filter(([, place]) => isStream(place)).map(([from]) => ['collect', from]),
   ],
   'launcher/parameter-variables-differ': ({ parameters }) => {
-    const names = keys(parameters).sort();
+    const names = [...keys(parameters)].sort();
     return repeated(names, (name) => name.toUpperCase().replaceAll('-', '_'))
       .map((i) => ['parameters', names[i]]);
   },
@@ -248,12 +253,32 @@ const OF_NUMBERS = ['unit', 'reported_uncertainty', 'direction', 'bounds', 'scal
 const numberOf = ({ type, reported }) => (type === 'number' && typeof reported === 'string'
   && !isBlank(reported) ? reportedNumber(reported) : undefined);
 
-// The operands of a derived outcome as index and outcome; undefined is one that is not defined.
-const operandsOf = ({ derived }, { manifest, experiment }) => list(derived?.of).map(([i, name]) => {
-  const [from, id] = fullName(name, experiment).split('/');
-  const defined = own(manifest.experiments, from);
-  return { i, outcome: own(defined?.outcomes, id), expands: has(defined, 'table') };
-});
+const misfits = (outcome) => [
+  ...OF_NUMBERS.filter((key) => outcome.type !== 'number' && has(outcome, key)),
+  ...['order'].filter((key) => outcome.type !== 'list' && has(outcome, key)),
+];
+
+// An outcome without the keys that do not fit its type, of which no other rule says anything.
+function fitting(outcome) {
+  const refused = misfits(outcome);
+  return Object.fromEntries(Object.entries(outcome).filter(([key]) => !refused.includes(key)));
+}
+
+const repeatedOperands = ({ derived }, experiment) => repeated(derived?.of,
+  (name) => fullName(name, experiment));
+
+// The operands of a derived outcome as index and outcome, without those that are named again;
+// an outcome that is undefined is one that is not defined.
+function operandsOf(outcome, { manifest, experiment }) {
+  const again = repeatedOperands(outcome, experiment);
+  return list(outcome.derived?.of).filter(([i]) => !again.includes(i)).map(([i, name]) => {
+    const [from, id] = fullName(name, experiment).split('/');
+    const defined = own(manifest.experiments, from);
+    return { i, outcome: own(defined?.outcomes, id), expands: has(defined, 'table') };
+  });
+}
+
+const isShare = ({ derived }) => ['ratio', 'percent_change'].includes(derived?.op);
 
 function sameText({ type, reported, order }, observed) {
   if (type === 'category') return category(observed) === category(reported);
@@ -270,10 +295,6 @@ const boundsRules = {
 
 const outcomeRules = {
   ...boundsRules,
-  'outcome/keys-fit-type': (outcome) => [
-    ...OF_NUMBERS.filter((key) => outcome.type !== 'number' && has(outcome, key)),
-    ...['order'].filter((key) => outcome.type !== 'list' && has(outcome, key)),
-  ].map((key) => [key]),
   'outcome/reported-fits-type': ({ type, reported }) => when(
     Array.isArray(reported) !== (type === 'list'), 'reported'),
   'outcome/reported-is-a-number': (outcome) => when(outcome.type === 'number'
@@ -294,21 +315,21 @@ const outcomeRules = {
     && (derived.op === 'mean' ? derived.of.length < 2 : derived.of.length !== 2), 'derived', 'of'),
   'outcome/operands-exist': (outcome, context) => operandsOf(outcome, context)
     .filter((operand) => !operand.outcome && !operand.expands).map(({ i }) => ['derived', 'of', i]),
-  'outcome/operands-differ': ({ derived }, { experiment }) => repeated(derived?.of,
-    (name) => fullName(name, experiment)).map((i) => ['derived', 'of', i]),
+  'outcome/operands-differ': (outcome, { experiment }) => repeatedOperands(outcome, experiment)
+    .map((i) => ['derived', 'of', i]),
   'outcome/operands-are-numbers': (outcome, context) => operandsOf(outcome, context)
     .filter((operand) => operand.outcome && operand.outcome.type !== 'number')
     .map(({ i }) => ['derived', 'of', i]),
   'outcome/operand-units': (outcome, context) => {
-    const units = operandsOf(outcome, context).map((operand) => operand.outcome?.unit);
-    const whole = ['difference', 'mean'].includes(outcome.derived?.op);
-    const target = whole ? outcome.unit : units[0];
-    const kind = outcome.unit === undefined ? 'proportion' : kindOfUnit(outcome.unit);
-    return [
-      ...found('of', units, (unit) => !convert(unit, target)).map((path) => ['derived', ...path]),
-      ...when(outcome.derived && !whole && kind !== 'proportion', 'unit'),
-    ];
+    const numbers = operandsOf(outcome, context)
+      .filter((operand) => operand.outcome?.type === 'number');
+    const first = numbers.find(({ i }) => i === 0)?.outcome.unit;
+    const target = isShare(outcome) ? first : outcome.unit ?? first;
+    return numbers.filter(({ i, outcome: { unit } }) => !(isShare(outcome) && i > 1)
+      && !convert(unit, target)).map(({ i }) => ['derived', 'of', i]);
   },
+  'outcome/ratio-is-a-proportion': (outcome) => when(isShare(outcome)
+    && outcome.unit !== undefined && kindOfUnit(outcome.unit) !== 'proportion', 'unit'),
   'outcome/predictions-come-from-a-launcher': ({ predictions, selector }) => when(
     predictions && !selector, 'predictions'),
   'outcome/positive-is-for-binary': ({ predictions }) => when(has(predictions, 'positive')
@@ -325,6 +346,10 @@ const outcomeRules = {
       : sameText(outcome, deviation.observed);
     return when(same, 'deviation', 'observed');
   },
+};
+
+const typeRules = {
+  'outcome/keys-fit-type': (outcome) => misfits(outcome).map((key) => [key]),
 };
 
 function runsRead({ runs }, launcher) {
@@ -350,7 +375,8 @@ const selectorRules = {
   ...patternRules,
   'selector/launcher-is-defined': ({ launcher }, { manifest }) => when(
     !has(manifest.launchers, launcher), 'launcher'),
-  'selector/unit-converts': ({ unit }, { outcome }) => when(!convert(unit, outcome.unit), 'unit'),
+  'selector/unit-converts': ({ unit }, { outcome }) => when(outcome.type === 'number'
+    && !convert(unit, outcome.unit), 'unit'),
   'selector/numbers-only': ({ unit, aggregate = 'single', pick }, { outcome }) => [
     ...when(unit !== undefined, 'unit'),
     ...when(aggregate !== 'single', 'aggregate'),
@@ -361,15 +387,17 @@ const selectorRules = {
   'selector/parameters-are-declared': ({ runs }, { launcher }) => entries(runs?.parameters)
     .filter(([name]) => launcher && !has(launcher.parameters, name))
     .map(([name]) => ['runs', 'parameters', name]),
-  'selector/aggregate-fits-runs': (selector, { launcher }) => {
-    const { aggregate = 'single' } = selector;
+  'selector/aggregate-fits-runs': (selector, { launcher, outcome }) => {
+    const { aggregate = 'single', runs } = selector;
+    if (!launcher || (has(runs, 'seeds') && !launcher.seeds)) return [];
+    if (outcome.type !== 'number' && aggregate !== 'single') return [];
     const broken = runsRead(selector, launcher) > 1 ? aggregate === 'single'
       : ['sd', 'se'].includes(aggregate);
     return when(broken, has(selector, 'aggregate') ? 'aggregate' : 'runs');
   },
 };
 
-const LOCATORS = ['json', 'csv', 'regex', 'npz', 'cell', 'tensorboard', 'mlflow'];
+export const LOCATORS = ['json', 'csv', 'regex', 'npz', 'cell', 'tensorboard', 'mlflow'];
 
 // A table, and each line and cell of it that can say something of outcomes.
 const levelRules = {
@@ -385,16 +413,17 @@ const levelRules = {
 const MAX_CELLS = 20000;
 const isTooLarge = ({ rows, columns }) => keys(rows).length * keys(columns).length > MAX_CELLS;
 
-// The cells whose ids the manifest alone gives: those of two maps, and those that `cells` names.
-function cellsOf({ rows, columns, cells = {} }) {
-  const ids = keys(cells).map((id) => ({ id, path: ['cells', id] }));
+// The cells whose ids the manifest alone gives, those of two maps, row by row.
+function cellsOf({ rows, columns }) {
   const lists = !rows || !columns || Array.isArray(rows) || Array.isArray(columns);
-  if (lists || isTooLarge({ rows, columns })) return ids;
-  const kept = (map) => keys(map).filter((id) => !has(map[id], 'skip'));
-  return kept(rows).flatMap((row) => kept(columns)
-    .map((column) => ({ id: `${row}-${column}`, path: ['rows', row] })))
-    .filter(({ id }) => !has(cells[id], 'skip'));
+  if (lists || isTooLarge({ rows, columns })) return [];
+  return keys(rows).flatMap((row) => keys(columns)
+    .map((column) => ({ id: `${row}-${column}`, path: ['rows', row] })));
 }
+
+// The ids that are known to be those of cells.
+const idsOf = (table) => (isTooLarge(table) ? []
+  : [...new Set([...cellsOf(table).map(({ id }) => id), ...keys(table.cells)])]);
 
 const tableRules = {
   'table/reported-kind': ({ reported }) => when(
@@ -403,15 +432,14 @@ const tableRules = {
   'table/id-length': (table) => cellsOf(table).filter(({ id }) => id.length > 63)
     .map(({ path }) => path),
   'table/ids-differ': (table) => {
-    const cells = cellsOf(table);
+    const cells = cellsOf(table).sort((a, b) => (a.path[1] < b.path[1] ? -1 : 1));
     return repeated(cells, ({ id }) => id).map((i) => cells[i].path);
   },
 };
 
 const experimentRules = {
-  'table/ids-are-new': ({ outcomes, table }) => [
-    ...new Set(table ? [...cellsOf(table).map(({ id }) => id), ...keys(table.cells)] : []),
-  ].filter((id) => has(outcomes, id)).map((id) => ['outcomes', id]),
+  'table/ids-are-new': ({ outcomes, table }) => (table ? idsOf(table) : [])
+    .filter((id) => has(outcomes, id)).map((id) => ['outcomes', id]),
 };
 
 function tableFaults(table, base, manifest) {
@@ -434,7 +462,8 @@ function experimentFaults(experiment, name, manifest) {
     const { selector } = outcome;
     const launcher = own(manifest.launchers, selector?.launcher);
     return [
-      ...apply(outcomeRules, outcome, path, { manifest, experiment: name }),
+      ...apply(typeRules, outcome, path),
+      ...apply(outcomeRules, fitting(outcome), path, { manifest, experiment: name }),
       ...(selector ? apply(selectorRules, selector, [...path, 'selector'],
         { manifest, outcome, launcher }) : []),
     ];
@@ -475,19 +504,20 @@ const repairRules = {
 
 const repairsRules = {
   'repairs/number-once': (repairs) => {
-    const ids = keys(repairs);
+    const ids = [...keys(repairs)].sort();
     return repeated(ids, (id) => id.slice(0, 4)).map((i) => [ids[i]]);
   },
 };
 
+const NO_NUMBER = /^\p{White_Space}*[-+]?\.?(?:inf|infinity|nan)\p{White_Space}*$/u;
+const isOtherKind = (scores, { value }) => Array.isArray(value) !== Array.isArray(scores[0].value);
+
 const referenceRules = {
-  'references/finite': ({ scores }) => scores.flatMap(({ value }, i) => {
-    const bad = (text) => /^[-+]?\.?(?:inf|infinity|nan)$/i.test(text.trim());
-    if (typeof value === 'string') return when(bad(value), 'scores', i, 'value');
-    return list(value).filter(([, item]) => bad(item)).map(([j]) => ['scores', i, 'value', j]);
-  }),
+  'references/finite': ({ scores }) => found('scores', scores, (score) => (
+    typeof score.value === 'string' && !isOtherKind(scores, score)
+    && NO_NUMBER.test(lower(score.value))), 'value'),
   'references/one-kind': ({ scores }) => found('scores', scores,
-    ({ value }) => Array.isArray(value) !== Array.isArray(scores[0].value), 'value'),
+    (score) => isOtherKind(scores, score), 'value'),
   'references/run-once': ({ scores }) => repeated(scores, ({ record }) => record)
     .filter((i) => scores[i].record !== undefined).map((i) => ['scores', i, 'record']),
 };
@@ -525,19 +555,22 @@ const lockRules = {
 
 // Moments as text in the order of time: without the end, and without zeros behind a fraction.
 const moment = (text) => text.replace(/(?:\.0+|(\.[0-9]*[1-9])0*)?Z$/, '$1');
-const endsEarly = ({ started, ended }) => when(moment(ended) < moment(started), 'ended');
+const endsEarly = ({ started, ended }) => when(isMoment(started) && isMoment(ended)
+  && moment(ended) < moment(started), 'ended');
+const timesOf = (...names) => (object) => noMoments(object, names);
+const traceTimes = ({ trace }) => noMoments(trace, ['started']).map((path) => ['trace', ...path]);
 
 const recordRules = {
   ...canonicalRules('execution-record/canonical'),
-  'execution-record/times': (record) => ['started', 'ended']
-    .filter((key) => !isDay(record[key])).map((key) => [key]),
+  'execution-record/times': timesOf('started', 'ended'),
   'execution-record/ends-after-start': endsEarly,
   'execution-record/status-fits-termination': ({ termination, exit_code: status }) => when(
     termination === 'ok' ? status !== 0 : ['exit', 'signal'].includes(termination) && status === 0,
     'exit_code'),
   'execution-record/sorted': (record) => ['inputs', 'outputs'].flatMap((key) => found(key,
     record[key], ({ path }, i) => i > 0
-      && Buffer.compare(Buffer.from(record[key][i - 1].path), Buffer.from(path)) >= 0, 'path')),
+      && Buffer.compare(Buffer.from(record[key][i - 1].path), Buffer.from(path)) >= 0, 'path')
+    .slice(0, 1)),
   'execution-record/streams-are-outputs': (record) => found('outputs', record.outputs,
     ({ path, sha256 }) => ['stdout.txt', 'stderr.txt'].includes(path)
       && sha256 !== record[path.slice(0, 'stdout'.length)].sha256, 'sha256'),
@@ -600,14 +633,16 @@ const auditValueRules = {
   },
   'audit/own-run-for-e4': ({ evidence_level: level }, { rerun }) => when(level >= 'E4' && !rerun,
     'evidence_level'),
-  'audit/record-for-e3': ({ evidence_level: level, trace }) => when(level >= 'E3' && !trace.record,
-    'evidence_level'),
+  'audit/record-for-e3': ({ evidence_level: level, trace }, { rerun }) => when(level >= 'E3'
+    && !trace.record && (rerun || level < 'E4'), 'evidence_level'),
+  'audit/times': traceTimes,
   'audit/trace-is-of-the-outcome': otherTrace,
 };
 
 const auditRules = {
   'audit/one-verdict-each': ({ values }) => repeated(values, ({ outcome }) => outcome)
     .map((i) => ['values', i, 'outcome']),
+  'audit/times': timesOf('started', 'ended'),
   'audit/ends-after-start': endsEarly,
 };
 
@@ -617,17 +652,20 @@ function seedOf(nonce, launcher, i) {
 }
 
 const planRules = {
+  'reproduction/times': timesOf('created'),
   'reproduction/plan-divides-alpha': ({ alpha, outcomes }) => found('outcomes', outcomes,
     (outcome) => Math.abs(outcome.alpha * outcomes.length - alpha) > alpha * 1e-9, 'alpha'),
   'reproduction/plan-outcomes-once': ({ outcomes }) => repeated(outcomes, ({ outcome }) => outcome)
     .map((i) => ['outcomes', i, 'outcome']),
   'reproduction/plan-runs-for-outcomes': ({ outcomes, runs }) => {
     const times = new Map(outcomes.map(({ outcome }) => [outcome, 0]));
-    for (const name of runs.flatMap((run) => run.outcomes)) {
+    const again = repeated(outcomes, ({ outcome }) => outcome);
+    for (const name of runs.flatMap((run) => [...new Set(run.outcomes)])) {
       if (times.has(name)) times.set(name, times.get(name) + 1);
     }
     return [
-      ...found('outcomes', outcomes, ({ outcome }) => times.get(outcome) !== 1, 'outcome'),
+      ...found('outcomes', outcomes, ({ outcome }, i) => times.get(outcome) !== 1
+        && !again.includes(i), 'outcome'),
       ...list(runs).flatMap(([i, run]) => found('outcomes', run.outcomes,
         (name) => !times.has(name)).map((path) => ['runs', i, ...path])),
     ];
@@ -637,18 +675,26 @@ const planRules = {
   'reproduction/plan-seed-for-each-run': ({ runs }) => found('runs', runs,
     (run) => run.seeds.length !== run.reports * run.runs_per_report, 'seeds'),
   'reproduction/seeds-from-the-nonce': ({ nonce, runs }) => list(runs)
+    .filter(([, { seeds }]) => seeds.some((seed) => seed !== null))
     .flatMap(([i, { launcher, seeds }]) => found('seeds', seeds,
-      (seed, j) => seed !== null && seed !== seedOf(nonce, launcher, j))
+      (seed, j) => seed !== seedOf(nonce, launcher, j)).slice(0, 1)
       .map((path) => ['runs', i, ...path])),
 };
+
+const needsDetail = (verdict) => ['inconclusive', 'could_not_run'].includes(verdict);
 
 const judgedRules = {
   ...findingRules,
   'reproduction/trace-is-of-the-outcome': otherTrace,
-  'reproduction/detail-is-said': ({ verdict, detail }) => when(
-    ['inconclusive', 'could_not_run'].includes(verdict) && !detail),
+  'reproduction/times': traceTimes,
+  'reproduction/values-of-the-plan': ({ outcome, values = [] }, { plan }) => {
+    const planned = plan.outcomes.find((entry) => entry.outcome === outcome);
+    return when(planned && values.length > planned.reports, 'values');
+  },
+  'reproduction/detail-is-said': ({ verdict, detail }) => when(needsDetail(verdict) && !detail),
   'reproduction/label-says-both': ({ verdict, detail, label }) => when(
-    label !== (detail ? `${verdict}(${detail})` : verdict), 'label'),
+    (detail || !needsDetail(verdict))
+      && label !== (detail ? `${verdict}(${detail})` : verdict), 'label'),
   'reproduction/reproduced-needs': (outcome) => {
     const { verdict, values, agreement, repeatability, findings } = outcome;
     return when(verdict === 'reproduced' && !(values?.length && agreement === 'pass'
@@ -669,27 +715,21 @@ function combined(verdicts) {
 
 const reaches = ({ level }, least) => /^L/.test(level) && level >= least;
 
-// Whether the launcher of an outcome takes seeds, as the seeds of its planned runs show.
-const takesSeeds = (plan, name) => plan.runs.some(({ outcomes, seeds }) => outcomes.includes(name)
-  && seeds.some((seed) => seed !== null));
-
-// A report is one fresh value, so an outcome has no more of them than reports were planned.
-const freshValues = (plan, { outcome, values = [] }) => Math.min(values.length,
-  ...plan.outcomes.filter((planned) => planned.outcome === outcome).map(({ reports }) => reports));
+// Whether an outcome has too few fresh values for L3, where the plan names several outcomes.
+const hasFewValues = (plan, { outcome, values = [] }) => plan.outcomes.length > 1
+  && values.length < 5 && plan.outcomes.some((planned) => planned.outcome === outcome
+    && planned.deterministic === false);
 
 const reproductionRules = {
   'reproduction/plan-is-its-own': (reproduction) => ['artifact', 'version', 'core']
     .filter((key) => reproduction.plan[key] !== reproduction[key]).map((key) => ['plan', key]),
   'reproduction/attempt-of-attempts': ({ attempts, plan }) => when(attempts < plan.attempt,
     'attempts'),
+  'reproduction/times': timesOf('started', 'ended'),
   'reproduction/ends-after-start': endsEarly,
   'reproduction/every-planned-outcome': ({ outcomes, plan }) => {
-    const judged = new Set(outcomes.map(({ outcome }) => outcome));
-    const planned = new Set(plan.outcomes.map(({ outcome }) => outcome));
-    return [
-      ...when([...planned].some((name) => !judged.has(name)), 'outcomes'),
-      ...found('outcomes', outcomes, ({ outcome }) => !planned.has(outcome), 'outcome'),
-    ];
+    const names = (items) => [...new Set(items.map(({ outcome }) => outcome))].sort().join();
+    return when(names(outcomes) !== names(plan.outcomes), 'outcomes');
   },
   'reproduction/outcomes-once': ({ outcomes }) => repeated(outcomes, ({ outcome }) => outcome)
     .map((i) => ['outcomes', i, 'outcome']),
@@ -707,6 +747,10 @@ const reproductionRules = {
       ...when(verdict !== combined(outcomes.map((outcome) => outcome.verdict)), 'verdict'),
     ];
   },
+};
+
+// The first of these that is broken is reported alone.
+const levelsRules = {
   'levels/l1-builds': (reproduction) => {
     const { environments } = reproduction;
     const built = environments.length > 0 && environments.every(({ ok }) => ok);
@@ -722,8 +766,8 @@ const reproductionRules = {
     const earned = outcomes.some(({ verdict }) => verdict === 'reproduced')
       && outcomes.every(({ verdict, findings }) => ['reproduced', 'not_assessed'].includes(verdict)
         && !findings?.some(refutes));
-    const few = outcomes.length > 1 && outcomes.some((outcome) => outcome.verdict === 'reproduced'
-      && freshValues(plan, outcome) < 5 && takesSeeds(plan, outcome.outcome));
+    const few = outcomes.some((outcome) => outcome.verdict === 'reproduced'
+      && hasFewValues(plan, outcome));
     return when(reaches(reproduction, 'L3') && (!earned || few), 'level');
   },
 };
@@ -737,7 +781,10 @@ const inEntries = (review, rule) => Object.keys(SUBJECTS).flatMap((key) => list(
 const reviewRules = {
   'review/one-entry-each': (review) => entries(SUBJECTS).flatMap(([key, subject]) => repeated(
     review[key], (entry) => entry[subject]).map((i) => [key, i, subject])),
+  'review/times': timesOf('started', 'ended'),
   'review/ends-after-start': endsEarly,
+  'review/orcid': ({ reviewer: { orcid } }) => when(orcid && checkDigit(orcid) !== orcid.at(-1),
+    'reviewer', 'orcid'),
   'review/supported-needs-a-pointer': (review) => inEntries(review, ({ verdict, pointers }) => when(
     verdict === 'supported' && !pointers?.length)),
   'review/repair-before-and-after': ({ repairs }) => found('repairs', repairs,
@@ -746,7 +793,8 @@ const reviewRules = {
   'review/says-who': ({ reviewer }) => when(!(reviewer.name || reviewer.orcid || reviewer.program
     || reviewer.anonymous), 'reviewer'),
   'review/anonymous-has-no-name': ({ reviewer }) => ['name', 'orcid']
-    .filter((key) => reviewer.anonymous && has(reviewer, key)).map((key) => ['reviewer', key]),
+    .filter((key) => reviewer.anonymous && has(reviewer, key)).slice(0, 1)
+    .map((key) => ['reviewer', key]),
   'review/names-the-model': (review) => inEntries(review, ({ judged_by: by }) => when(
     by === 'model' && !review.reviewer.model, 'judged_by')),
 };
@@ -767,7 +815,9 @@ const FAULTS = {
     ...apply(bundleRules, config, [], schemaFaults), ...eachItem(layerRules, 'layers', config)],
   plan: (plan) => apply(planRules, plan, []),
   reproduction: (reproduction) => [
-    ...apply(reproductionRules, reproduction, []), ...apply(planRules, reproduction.plan, ['plan']),
+    ...apply(reproductionRules, reproduction, []),
+    ...apply(levelsRules, reproduction, []).slice(0, 1),
+    ...apply(planRules, reproduction.plan, ['plan']),
     ...eachItem(judgedRules, 'outcomes', reproduction)],
   audit: (audit) => [
     ...apply(auditRules, audit, []), ...eachItem(auditValueRules, 'values', audit)],
@@ -777,3 +827,13 @@ const FAULTS = {
 export function semantics(kind, document, text, schemaFaults) {
   return FAULTS[kind](document, text, schemaFaults);
 }
+
+const WARNINGS = {
+  repairs: (repairs) => keys(repairs)
+    .filter((id, i, ids) => ids.slice(0, i).some((before) => before > id))
+    .map((id) => ({ clause: 'repairs/listed-in-order', pointer: pointer([id]) })),
+  references: (references) => entries(references).filter(([, { scores }]) => scores.length < 5)
+    .map(([id]) => ({ clause: 'references/five-scores', pointer: pointer([id, 'scores']) })),
+};
+
+export const semanticWarnings = (kind, document) => WARNINGS[kind]?.(document) ?? [];

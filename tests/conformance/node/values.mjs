@@ -5,6 +5,9 @@ const MARKED = String.raw`\d{1,3}(?:[\u00a0\u2007\u2009\u202f'\u2019]\d{3})+(?:\
 const COMMAS = String.raw`[1-9]\d{0,2}(?:(?:,\d{3}){2,}(?:\.\d+)?|,\d{3}\.\d+)`;
 const REPORTED = new RegExp(`^[-+\u2212\u2013]?(?:${PLAIN}|${MARKED}|${COMMAS})$`);
 
+// White space as Unicode has it, which is not quite what trim() takes away.
+const trimmed = (text) => text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
+
 export const isBlank = (text) => text.includes('⟦fill');
 
 // A decimal number as `digits`, a BigInt, and `decimals`, the digits behind the point.
@@ -66,19 +69,23 @@ const KIND_OF_UNIT = new Map(Object.entries(UNITS)
   .flatMap(([kind, units]) => units.split(/\s+/).map((unit) => [unit, kind])));
 
 export function kindOfUnit(text) {
-  const unit = text.trim();
+  const unit = trimmed(text);
   const words = unit.length > 2 ? unit.toLowerCase().replaceAll(' ', '-') : unit;
   return KIND_OF_UNIT.get(unit) ?? KIND_OF_UNIT.get(words);
 }
 
 export function convert(a, b) {
-  if (a === undefined || b === undefined || a.trim() === b.trim()) return true;
+  if (a === undefined || b === undefined || trimmed(a) === trimmed(b)) return true;
   const kind = kindOfUnit(a);
   return kind !== undefined && kind === kindOfUnit(b);
 }
 
+// Full case folding, but for what CaseFolding.txt leaves as it is or JavaScript as it was.
+const FOLDED = { 'ı': 'ı', 'ẞ': 'ss' };
+const fold = (character) => FOLDED[character] ?? character.toUpperCase().toLowerCase();
+
 // What is compared of a category: NFC, no white space at the ends, no case.
-export const category = (text) => text.normalize('NFC').trim().toUpperCase().toLowerCase();
+export const category = (text) => Array.from(trimmed(text.normalize('NFC')), fold).join('');
 
 class PatternError extends Error {}
 
