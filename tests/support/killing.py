@@ -15,6 +15,7 @@ connecting. The kill comes before the thing is done, and no handler of the proce
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import signal
@@ -96,7 +97,9 @@ def _child(request: dict[str, Any], report: int) -> None:
         # The default action of this signal ends a process as SIGKILL does.
         signal.setitimer(signal.ITIMER_REAL, request["after"])
     began = time.monotonic()
-    result = getattr(api, request["verb"])(*request["arguments"], plain_http=True)
+    function = getattr(api, request["verb"])
+    options = {"plain_http": True} if "plain_http" in inspect.signature(function).parameters else {}
+    result = function(*request["arguments"], **options)
     seconds = time.monotonic() - began
     signal.setitimer(signal.ITIMER_REAL, 0)
     answer = {"ok": result.ok, "events": count, "seconds": seconds}
@@ -105,7 +108,10 @@ def _child(request: dict[str, Any], report: int) -> None:
 
 def _serve() -> None:
     import rra.api
+    import rra.author
+    import rra.bundle.pack
     import rra.bundle.unpack
+    import rra.lint
     import rra.registry  # noqa: F401 - imported once, for every child
 
     for line in sys.stdin:

@@ -27,6 +27,7 @@ from rra._base.files import (
     sweep_staging,
 )
 from rra.bundle.index import BLOBS, IMAGE_LAYOUT, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
+from rra.bundle.journal import Journal
 from rra.bundle.jsonio import parse_json
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
@@ -48,6 +49,7 @@ class LayoutStore:
         self._place = directory
         self._new: list[Path] | None = None
         self._index: Index | None = None
+        self._journal: Journal | None = None
 
     @property
     def name(self) -> str:
@@ -56,6 +58,8 @@ class LayoutStore:
 
     def has(self, digest: str) -> bool:
         """Tell whether a blob is there; its bytes are not looked at."""
+        if self._journal is not None:
+            self._journal.want(digest)
         return self._blob(digest).is_file()
 
     @contextlib.contextmanager
@@ -208,15 +212,18 @@ class LayoutStore:
                 blobs.mkdir(parents=True, exist_ok=True)
                 sweep_staging(blobs)
                 sweep_staging(self._directory)
+                self._journal = Journal(self._directory)
             self._new, self._index = [], self._read_index()
             try:
                 yield
+                self._journal.settle()
                 atomic_write(self._directory / INDEX, self._index.to_bytes())
                 self._new.clear()
             finally:
                 for blob in self._new:
                     blob.unlink(missing_ok=True)
-                self._new, self._index = None, None
+                self._journal.close()
+                self._new, self._index, self._journal = None, None, None
 
     def _keep(
         self, chunks: Iterable[bytes], media_type: str, expected: Descriptor | None
@@ -249,7 +256,11 @@ class LayoutStore:
     def _name(self, temporary: Path, digest: str) -> None:
         """Give a whole blob its name."""
         blob = self._blob(digest)
+        if self._journal is not None:
+            self._journal.want(digest)
         if self._new is not None and not blob.exists():
+            if self._journal is not None:
+                self._journal.note(digest)
             self._new.append(blob)
         temporary.replace(blob)
 
