@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 @click.command(
     "explain",
     cls=VerbCommand,
-    examples=(
-        "rra explain RRA401",
-        "rra explain HARDCODED",
-        "rra explain manifest/version-is-text",
-    ),
+    examples=("rra explain HARDCODED", "rra explain manifest/version-is-text"),
 )
 @click.argument("topic", required=False, metavar="[TOPIC]")
 @json_option
