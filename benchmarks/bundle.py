@@ -31,6 +31,8 @@ LINES = 60_000
 
 REFERENCE = "GNU tar | zstd -3"
 OURS = "rra: pack_bundle"
+AGAIN = "rra: again, unchanged"
+BEGINNING = "rra: with one file"
 
 MANIFEST = """\
 rra: "1.0"
@@ -180,6 +182,7 @@ def programs(root: Path, target: Path) -> dict[str, list[str]]:
         REFERENCE: ["sh", "-c", pipe, "sh", str(root), str(target)],
         "tarfile + zstandard": [*own, "tarfile", str(root), str(target)],
         OURS: [*own, "rra", str(root), str(target)],
+        BEGINNING: [*own, "rra", f"{root}-small", str(target)],
     }
 
 
@@ -200,6 +203,11 @@ def measure(argv: Sequence[str], environment: Mapping[str, str]) -> Used:
     return Used(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
+def remove(place: Path) -> None:
+    """Remove a file or folder, if there is one."""
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+
+
 def results(root: Path, folder: Path, rounds: int, *, rules: bool) -> dict[str, Used]:
     """Measure every program on one tree, in turn, so that what disturbs meets all of them."""
     target, cache = folder / "target", folder / "cache"
@@ -210,9 +218,13 @@ def results(root: Path, folder: Path, rounds: int, *, rules: bool) -> dict[str, 
     runs: dict[str, list[Used]] = {}
     for _ in range(rounds):
         for name, argv in commands.items():
-            runs.setdefault(name, []).append(measure(argv, {"RRA_CACHE": str(cache)}))
-            for made in (target, cache):
-                shutil.rmtree(made) if made.is_dir() else made.unlink(missing_ok=True)
+            environment = {"RRA_CACHE": str(cache)}
+            runs.setdefault(name, []).append(measure(argv, environment))
+            remove(target)
+            if name == OURS:
+                runs.setdefault(AGAIN, []).append(measure(argv, environment))
+                remove(target)
+            remove(cache)
     return {name: median(found) for name, found in runs.items()}
 
 
@@ -240,7 +252,13 @@ def main() -> None:
     parser.add_argument(
         "--inside", nargs=3, metavar=("WHAT", "ROOT", "TARGET"), help=argparse.SUPPRESS
     )
+    parser.add_argument(
+        "--tree", nargs=3, metavar=("ROOT", "FILES", "SIZE"), help=argparse.SUPPRESS
+    )
     options = parser.parse_args()
+    if options.tree:
+        make_artifact(Path(options.tree[0]), int(options.tree[1]), int(options.tree[2]))
+        return
     if options.inside:
         inside(options.inside[0], Path(options.inside[1]), Path(options.inside[2]))
         return
@@ -250,16 +268,27 @@ def main() -> None:
         for share in (10, 1):
             files, mib = options.files // share, options.mib // share
             root = Path(place) / "artifact"
-            make_artifact(root, files, mib << 20)
+            # In a process of its own: the memory of this one counts for those that it starts.
+            tree = [sys.executable, str(Path(__file__).resolve()), "--tree", str(root)]
+            subprocess.run([*tree, str(files), str(mib << 20)], check=True)
+            tree[-1] += "-small"
+            subprocess.run([*tree, "1", "1000"], check=True)
             title = f"pack {mib} MiB in {files} files"
             kept[title] = results(root, Path(place), options.rounds, rules=options.rules)
             print(title, *table(kept[title]), sep="\n", flush=True)
-            shutil.rmtree(root)
+            remove(root)
+            remove(Path(f"{root}-small"))
     small, large = kept.values()
     print("ten times the files and bytes take so many times the CPU seconds, and memory")
     for name in small:
-        more = large[name].memory / small[name].memory
-        print(f"  {name:<28}{large[name].cpu / small[name].cpu:8.1f}{more:24.1f}")
+        if name != BEGINNING:
+            more = large[name].memory / small[name].memory
+            print(f"  {name:<28}{large[name].cpu / small[name].cpu:8.1f}{more:24.1f}")
+    begin = large[BEGINNING].cpu
+    bare = large[OURS].cpu - begin
+    print("without what packing one file takes")
+    print(f"  {'ten times as much':<28}{bare / (small[OURS].cpu - begin):8.1f}")
+    print(f"  {'beside ' + REFERENCE:<28}{bare / large[REFERENCE].cpu:8.2f}")
     if options.json:
         plain = {
             title: {name: dataclasses.asdict(used) for name, used in found.items()}
