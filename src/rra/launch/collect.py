@@ -182,17 +182,23 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], PurePosixPath]:
     """Return a pattern as an expression, and its leading parts without wildcards."""
     parts = PurePosixPath(pattern).parts
     fixed = next((i for i, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
-    text = (
-        "/".join(_segment(part) for part in parts).replace("**/", "(?:[^/]+/)*").replace("**", ".+")
-    )
-    # What names a folder stands for everything in it.
-    return re.compile(f"{text}(?:/.*)?", re.DOTALL), PurePosixPath(*parts[:fixed])
+    named = parts
+    while named[1:] and named[-1] == "**":
+        named = named[:-1]
+    pieces = [
+        ".+"
+        if index == len(named) - 1 and part == "**"
+        else "(?:[^/]+/)*"
+        if part == "**"
+        else _segment(part) + ("/" if index < len(named) - 1 else "")
+        for index, part in enumerate(named)
+    ]
+    # What names a folder stands for everything in it, so that a `**` at the end adds nothing.
+    return re.compile(f"{''.join(pieces)}(?:/.*)?", re.DOTALL), PurePosixPath(*parts[:fixed])
 
 
 def _segment(part: str) -> str:
-    if part == "**":
-        return part
-    pieces = re.split(r"(\*|\?|\[[^\]]+\])", part)
+    pieces = re.split(r"(\*|\?|\[!?[^\]]+\])", part)
     wild = {"*": "[^/]*", "?": "[^/]", "": ""}
     return "".join(
         wild.get(piece) or (_class(piece) if index % 2 else re.escape(piece))
@@ -201,8 +207,21 @@ def _segment(part: str) -> str:
 
 
 def _class(piece: str) -> str:
-    inner = piece[1:-1].replace("\\", "\\\\")
-    return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+    """Return a set of characters: a range that falls holds nothing, a hyphen at an end itself."""
+    negated = piece.startswith("[!") and len(piece) > len("[!]")
+    rest = piece[2:-1] if negated else piece[1:-1]
+    inner = ""
+    while rest:
+        first, hyphen, last = rest[0], rest[1:2], rest[2:3]
+        if hyphen == "-" and last:
+            inner += f"{re.escape(first)}-{re.escape(last)}" if first <= last else ""
+            rest = rest[3:]
+        else:
+            inner += re.escape(first)
+            rest = rest[1:]
+    if negated:
+        return f"[^/{inner}]"
+    return f"(?!/)[{inner}]" if inner else "(?!)"
 
 
 def is_output(launcher: Launcher, name: str, *, folder: bool = False) -> bool:
@@ -219,6 +238,8 @@ def is_output(launcher: Launcher, name: str, *, folder: bool = False) -> bool:
         return True
     outputs = [PurePosixPath(spec.name) for spec in launcher.output_specs]
     places = [PurePosixPath(place) for place in launcher.collect.values()]
+    if not path.parts:
+        return folder and bool(outputs or places)
     if folder:
         if any(place != path and place.is_relative_to(path) for place in places):
             return True

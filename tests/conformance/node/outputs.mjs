@@ -5,6 +5,12 @@ const FOLDER_LOCATORS = ['tensorboard', 'mlflow'];
 const WILDCARD = /[*?[]/;
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
+// The characters of a set, of which a falling range is none.
+const setOf = (text) => text.replace(/([^])-([^])|[^]/gu, (all, first, last) => {
+  if (first === undefined) return literal(all);
+  return first.codePointAt(0) > last.codePointAt(0) ? '' : `${literal(first)}-${literal(last)}`;
+});
+
 // A part of a pattern as a regular expression; a bracket that is not closed stands for itself.
 function partExpression(part) {
   const tokens = part.match(/\[!?[^\]]+\]|[^]/gu) ?? [];
@@ -12,7 +18,7 @@ function partExpression(part) {
     if (token === '*') return '[^]*';
     if (token === '?') return '[^]';
     const set = /^\[(!?)([^\]]+)\]$/u.exec(token);
-    return set ? `[${set[1] && '^'}${literal(set[2])}]` : literal(token);
+    return set ? `[${set[1] && '^'}${setOf(set[2])}]` : literal(token);
   });
   return new RegExp(`^${source.join('')}$`, 'u');
 }
@@ -47,6 +53,7 @@ function collectedAtTop(pattern, path) {
 
 function mayLeave({ entry, outputs = [], collect }, file, readsFolders) {
   const path = partsOf(file);
+  if (!path.length) return readsFolders && outputs.length + entries(collect).length > 0;
   const alone = ['stdout.txt', 'stderr.txt', ...(entry.endsWith('.ipynb')
     ? partsOf(entry).slice(-1) : [])];
   if (path.length === 1 && alone.includes(path[0])) return true;

@@ -81,6 +81,8 @@ function checkTokens(text, fault) {
   const tokens = [...new Lexer().lex(text)];
   let flow = 0;
   let before = '';
+  const content = tokens.find((token) => !/^(?:[\x02\ufeff]|\s*|#[^]*)$/.test(token));
+  if (content === '...') fault('documents/yaml', 'an end in front of the content');
   for (const mark of ['---', '...']) {
     const marks = tokens.filter((token, i) => token === mark && tokens[i - 1] !== '\x1f');
     if (marks.length > 1) fault('documents/one-document', `${mark} stands twice`);

@@ -155,7 +155,8 @@ const ENTRY = /\.(?:sh|py|ipynb)$/;
 const TYPES = {
   string: (value) => typeof value === 'string',
   boolean: (value) => typeof value === 'boolean',
-  number: (value) => typeof value === 'number',
+  number: (value) => typeof value === 'number'
+    && (Number.isSafeInteger(value) || !Number.isInteger(value)),
   integer: (value) => Number.isSafeInteger(value),
 };
 const fits = (value, { type = 'string' }) => TYPES[type](value);
@@ -325,8 +326,8 @@ const outcomeRules = {
       .filter((operand) => operand.outcome?.type === 'number');
     const first = numbers.find(({ i }) => i === 0)?.outcome.unit;
     const target = isShare(outcome) ? first : outcome.unit ?? first;
-    return numbers.filter(({ i, outcome: { unit } }) => !(isShare(outcome) && i > 1)
-      && !convert(unit, target)).map(({ i }) => ['derived', 'of', i]);
+    return numbers.filter(({ outcome: { unit } }) => !convert(unit, target))
+      .map(({ i }) => ['derived', 'of', i]);
   },
   'outcome/ratio-is-a-proportion': (outcome) => when(isShare(outcome)
     && outcome.unit !== undefined && kindOfUnit(outcome.unit) !== 'proportion', 'unit'),

@@ -217,3 +217,47 @@ def test_what_a_run_may_leave(
 ) -> None:
     plain = {"entry": "launchers/a.sh", "environment": "cpu", **said}
     assert is_output(Launcher.model_validate(plain), file, folder=folder) is may_be_left
+
+
+@pytest.mark.clause("launcher/patterns")
+@pytest.mark.parametrize(
+    ("pattern", "file", "matches"),
+    [
+        ("[a-c]", "b", True),
+        ("[a-c]", "-", False),
+        ("[a-]", "-", True),
+        ("[c-a]", "b", False),
+        ("x[!c-a]", "xb", True),
+        ("[!a-c]", "b", False),
+        ("[!a]", "^", True),
+        ("[^a]", "^", True),
+        ("[!]", "!", True),
+        ("[!]a]", "!a]", True),
+        ("[]a]", "[]a]", True),
+        ("[]a]", "a", False),
+        ("[abc", "[abc", True),
+        ("[**]", "*", True),
+        ("x[!a]y", "x/y", False),
+        ("x[.-0]y", "x/y", False),
+        ("a/**", "a", True),
+        ("a/**", "b", False),
+    ],
+)
+def test_sets_of_characters(pattern: str, file: str, *, matches: bool) -> None:
+    plain = {"entry": "launchers/a.sh", "environment": "cpu", "outputs": [pattern]}
+    assert is_output(Launcher.model_validate(plain), file) is matches
+
+
+@pytest.mark.clause("selector/file-is-an-output")
+@pytest.mark.parametrize(
+    ("keys", "folder", "expected"),
+    [
+        ({"outputs": ["a/b"]}, True, True),
+        ({"collect": {"a": "./"}}, True, True),
+        ({}, True, False),
+        ({"outputs": ["**"]}, False, False),
+    ],
+)
+def test_the_output_directory_itself(keys: dict[str, Any], *, folder: bool, expected: bool) -> None:
+    plain = {"entry": "launchers/a.sh", "environment": "cpu", **keys}
+    assert is_output(Launcher.model_validate(plain), "./", folder=folder) is expected

@@ -53,9 +53,10 @@ def test_an_output_that_was_edited_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    root, directory, _ = recorded(tmp_path)
+    root, directory, place = recorded(tmp_path)
     (directory / "record.json").write_text("{", "utf-8")
     result = lint_artifact(root, select=["RRA502"])
     assert [f.severity for f in result.findings] == [Severity.ERROR]
-    assert "is not an execution record" in result.findings[0].message
+    assert result.findings[0].path == f"{place}/record.json"
+    assert "not an execution record" in result.findings[0].message
     assert result.findings[0].hint

@@ -36,7 +36,7 @@ def check_derived(document: YamlDocument) -> Iterator[Problem]:
     outcomes = _written(document)
     tables = {name for name, experiment in experiments.items() if "table" in experiment}
     for name, outcome in outcomes.items():
-        if "derived" in outcome:
+        if _is_derived(outcome):
             yield from _check(document, name, outcome, outcomes, tables)
     yield from _circles(document, outcomes)
 
@@ -51,11 +51,13 @@ def check_operands_in_tables(document: YamlDocument, cells: Outcomes) -> Iterato
     written = _written(document)
     known = {**cells, **written}
     for name, outcome in written.items():
-        operands = _operands(name, outcome) if "derived" in outcome else []
+        operands = _operands(name, outcome) if _is_derived(outcome) else []
         if all(one in written for one in operands):
             continue
         for index, operand in enumerate(operands):
             place = _place(name, "of", index)
+            if operand in operands[:index]:
+                continue
             if operand in known:
                 yield from _operand(document, place, known[operand])
             else:
@@ -71,6 +73,11 @@ def _written(document: YamlDocument) -> dict[str, Mapping[str, Any]]:
         for name, experiment in section(document.data, "experiments").items()
         for key, outcome in experiment.get("outcomes", {}).items()
     }
+
+
+def _is_derived(outcome: Mapping[str, Any]) -> bool:
+    """Tell whether an outcome follows from others; only numbers may."""
+    return "derived" in outcome and outcome["type"] == "number"
 
 
 def _operands(name: str, outcome: Mapping[str, Any]) -> list[str]:
@@ -126,6 +133,7 @@ def _units(
 ) -> Iterator[Problem]:
     """Operands convert to the unit of the outcome, or else to that of the first operand."""
     operands = _operands(name, outcome)
+    known = {one: known[one] for one in operands if known.get(one, {}).get("type") == "number"}
     own = outcome.get("unit") if outcome["derived"]["op"] in _OWN_UNIT else None
     to = own or known.get(operands[0], {}).get("unit")
     for index, operand in enumerate(operands):
@@ -158,10 +166,14 @@ def _circles(document: YamlDocument, outcomes: Outcomes) -> Iterator[Problem]:
     """Yield a problem for each largest set of outcomes that follow from each other."""
     edges = {
         name: sorted(
-            {one for one in _operands(name, outcome) if "derived" in outcomes.get(one, {})}
+            {
+                one
+                for one in _operands(name, outcome)
+                if one in outcomes and _is_derived(outcomes[one])
+            }
         )
         for name, outcome in outcomes.items()
-        if "derived" in outcome
+        if _is_derived(outcome)
     }
     for group in components(edges):
         names = sorted(group)

@@ -69,7 +69,10 @@ def outcome_faults(outcome: Plain) -> Iterator[Fault]:
     Args:
         outcome: A plain outcome that the schema accepts.
     """
-    yield from _keys(outcome)
+    misfits = list(_keys(outcome))
+    yield from misfits
+    refused = {fault.path[0] for fault in misfits}
+    outcome = {key: value for key, value in outcome.items() if key not in refused}
     yield from bounds_faults(outcome)
     yield from _predictions(outcome)
     reported, kind = outcome["reported"], outcome["type"]

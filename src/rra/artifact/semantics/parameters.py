@@ -43,14 +43,18 @@ def check_parameters(
 
 
 def fits(value: Any, kind: str) -> bool:
-    """Tell whether a value is of the type of a parameter."""
+    """Tell whether a value is of the type of a parameter.
+
+    A number that no record could hold, whole and beyond 2^53 - 1, is of none.
+    """
     if kind in {"string", "boolean"}:
         return isinstance(value, str if kind == "string" else bool)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    if kind == "integer":
-        return abs(value) <= LARGEST_INTEGER and value == int(value)
-    return isinstance(value, int) or math.isfinite(value)
+    if not math.isfinite(value):
+        return False
+    whole = value == int(value)
+    return abs(value) <= LARGEST_INTEGER if whole else kind == "number"
 
 
 def _same(one: Any, other: Any) -> bool:

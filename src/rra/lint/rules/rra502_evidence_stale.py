@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from rra.artifact.layout import EVIDENCE_DIR
 from rra.errors import CorruptError
@@ -51,11 +52,7 @@ class EvidenceStale(Rule):
         try:
             evidence = context.evidence
         except CorruptError as error:
-            unreadable = self.at(
-                EVIDENCE_DIR, error.message, hint=error.hint, severity=Severity.ERROR
-            )
-            clause = next((one.clause for one in error.problems if one.clause), self.clause)
-            yield dataclasses.replace(unreadable, clause=clause)
+            yield from self._unreadable(context, error)
             return
         for stored, problems in evidence:
             record = stored.record
@@ -70,6 +67,25 @@ class EvidenceStale(Rule):
         for key, (place, record) in sorted(newest.items()):
             for reason in _changes(context, record):
                 yield self.at(place, f"{reason} since this run", hint=f"run: rra run {key}")
+
+    def _unreadable(self, context: Context, error: CorruptError) -> Iterator[Finding]:
+        """Yield what keeps a record from being read, at the places in it."""
+        if not error.problems:
+            yield self.at(EVIDENCE_DIR, error.message, hint=error.hint, severity=Severity.ERROR)
+        for one in error.problems:
+            if one.severity != "error":
+                continue
+            path = Path(one.path)
+            place = path.relative_to(context.root) if path.is_absolute() else path
+            message = f"not an execution record: {one.message}"
+            found = self.at(place.as_posix(), message, line=one.line, hint=error.hint)
+            yield dataclasses.replace(
+                found,
+                severity=Severity.ERROR,
+                column=one.column,
+                pointer=one.pointer,
+                clause=one.clause or self.clause,
+            )
 
 
 def _changes(context: Context, record: ExecutionRecord) -> Iterator[str]:
