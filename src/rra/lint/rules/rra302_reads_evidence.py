@@ -66,6 +66,8 @@ class ReadsEvidence(Rule):
                 continue
             if own and root != "." and file.path.is_relative_to(root):
                 continue
+            if not _READS.search(file.text):
+                continue
             for match in _READS.finditer(_without_comments(file)):
                 message = f"reads {match.group().rstrip(chr(34))}, which no run may see"
                 hint = "compute it, or name the launcher that does under needs"

@@ -37,11 +37,22 @@ _TOKENS = {
     "Weights & Biases key": r"(?i)wandb_api_key[\"' ]{0,3}[:=][\"' ]{0,3}[0-9a-f]{40}(?![0-9a-f])",
     "private key": r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----",
 }
-_TOKEN = re.compile(
-    "|".join(f"(?P<t{i}>{pattern})" for i, pattern in enumerate(_TOKENS.values())).replace(
-        "(?i)wandb_api_key", "(?i:wandb_api_key)"
-    ),
-)
+#: Text without which there is none of a kind, in small letters: quicker to look for than a pattern.
+_MARKS = {
+    "AWS access key": ("akia", "asia"),
+    "GitHub token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    "GitLab token": ("glpat-",),
+    "Slack token": ("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-"),
+    "Hugging Face token": ("hf_",),
+    "Google API key": ("aiza",),
+    "model provider key": ("sk-",),
+    "PyPI token": ("pypi-age",),
+    "npm token": ("npm_",),
+    "payment key": ("k_live_",),
+    "Weights & Biases key": ("wandb_api_key",),
+    "private key": ("-----begin ",),
+}
+_PATTERNS = {kind: re.compile(pattern) for kind, pattern in _TOKENS.items()}
 _URL = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.-]{1,12})://(?P<user>[^\s/:@\"'<>{}$%]{0,64}):"
     r"(?P<password>[^\s/:@\"'<>]{3,128})@[\w.-]"
@@ -105,11 +116,15 @@ class Secret(Rule):
 
     def _in_file(self, file: TextFile) -> Iterator[Finding]:
         hint = "revoke it, and let the code take it from an environment variable"
-        names = list(_TOKENS)
-        for match in _TOKEN.finditer(file.text):
-            kind = names[int((match.lastgroup or "t0")[1:])]
-            shown = "" if kind == "private key" else f" ({match.group()[:4]}…)"
-            yield self.in_text(file, match.start(), f"looks like a {kind}{shown}", hint=hint)
+        small = file.text.lower()
+        for kind, pattern in _PATTERNS.items():
+            if not any(mark in small for mark in _MARKS[kind]):
+                continue
+            for match in pattern.finditer(file.text):
+                shown = "" if kind == "private key" else f" ({match.group()[:4]}…)"
+                yield self.in_text(file, match.start(), f"looks like a {kind}{shown}", hint=hint)
+        if "://" not in small or "@" not in small:
+            return
         for match in _URL.finditer(file.text):
             if not _is_blank(match["password"]):
                 host = file.text[match.end() - 1 :].split("/")[0].split()[0]
