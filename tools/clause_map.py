@@ -17,6 +17,7 @@ SCHEMAS = ROOT / "schemas" / "v1"
 MARKED = "clause"
 STAGES = ("yaml", "schema", "semantic", "artifact")
 WARNING = "warning"
+FINDING = "finding"
 _SHOWN = 3
 _TYPE = re.compile(r"v[0-9]+")
 _HEAD = """\
@@ -26,9 +27,12 @@ This page is written by a program from the other pages, the schemas, the rules, 
 corpus and the tests; a clause without a check, or without a reason why no machine can check it,
 fails the build. *schema* names the places in `schemas/v1/` that state the clause, *corpus* the
 cases in `schemas/conformance/v1/invalid/` that break it, *rule* a rule of the reference
-implementation, *test* one of its tests. *stage* is where a validator decides the clause
-([conformance](conformance.md)); `warning` means that breaking it is warned about only, and nothing
-that no document or artifact shows.
+implementation, *test* one of its tests.
+
+*stage* is where a validator decides the clause ([conformance](conformance.md)). `warning`: what
+breaks it stays valid, and a validator warns. `finding`: what breaks it stays valid, and a validator
+may report it or not ([what is only recommended](conformance.md#what-is-only-recommended)). Empty:
+neither a document nor an artifact shows whether it is broken.
 """
 
 
@@ -284,10 +288,19 @@ def _row(clause: Clause, checks: Checks) -> str:
         clause.word,
         ", ".join(clause.classes),
         ", ".join(clause.checkers),
-        ", ".join(checks.stages) if {"schema", "rule"} & set(clause.checkers) else "",
+        ", ".join(_stages(clause, checks)),
         "; ".join(filter(None, where)),
     ]
     return "| " + " | ".join(re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _stages(clause: Clause, checks: Checks) -> list[str]:
+    """Return what the column says; what is only recommended is decided in no stage."""
+    if not {"schema", "rule"} & set(clause.checkers):
+        return []
+    if clause.word.startswith("SHOULD") and checks.stages:
+        return [WARNING if WARNING in checks.cases else FINDING]
+    return checks.stages
 
 
 def _listed(kind: str, places: list[str]) -> str:

@@ -11,6 +11,9 @@ from rra.lint.finding import Finding, Profile, Severity
 from rra.lint.rule import Rule
 
 _UNDECIDED = {"", "unknown", "none", "tbd", "todo", "?", "n/a", "unlicensed", "noassertion"}
+_JOINS = {"AND", "OR", "WITH"}
+_NAME = r"[A-Za-z0-9][A-Za-z0-9.:-]*\+?"
+_SHAPE = re.compile(rf"{_NAME}(?: (?:AND|OR|WITH) {_NAME})*")
 _FILE = re.compile(r"(?:licen[cs]e|copying|unlicense)(?:[.-].*)?", re.IGNORECASE)
 
 
@@ -76,9 +79,28 @@ class LicenceMissing(Rule):
         try:
             canonicalize_license_expression(expression)
         except InvalidLicenseExpression:
-            message = f"license {expression!r} is not an SPDX expression"
+            messages = [
+                f"{word} is not on the SPDX list{of}" for word, of in _unknown(expression).items()
+            ]
             hint = "use an SPDX identifier, or a name of your own that starts with LicenseRef-"
-            yield self.in_document(context.document, place, message, hint=hint)
+            for message in messages or [f"license {expression!r} is not an SPDX expression"]:
+                yield self.in_document(context.document, place, message, hint=hint)
+
+
+def _unknown(expression: str) -> dict[str, str]:
+    """Return the identifiers that are not on the list, each with what it is no name of."""
+    words = re.sub(r"[()]", " ", expression).split()
+    if _SHAPE.fullmatch(" ".join(words)) is None:
+        return {}
+    found = {}
+    for before, word in zip(["", *words], words, strict=False):
+        of_one, of = (f"MIT WITH {word}", " of exceptions") if before == "WITH" else (word, "")
+        if word not in _JOINS and not word.lower().startswith("licenseref-"):
+            try:
+                canonicalize_license_expression(of_one)
+            except InvalidLicenseExpression:
+                found[word] = of
+    return found
 
 
 def _is_text(path: PurePosixPath, code_root: str) -> bool:
