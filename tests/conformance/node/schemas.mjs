@@ -97,10 +97,11 @@ function distinct(marks) {
 function checked({ check }, value, isNewer) {
   check(value);
   const errors = check.errors ?? [];
-  const wrongType = new Set(errors.filter((e) => e.keyword === 'type').map((e) => e.instancePath));
-  const meant = errors.filter(({ keyword, instancePath, schemaPath }) => !(
-    ['if', 'propertyNames'].includes(keyword) || /\/(?:one|any)Of\//.test(schemaPath)
-    || (['enum', 'const'].includes(keyword) && wrongType.has(instancePath))));
+  const wrongType = errors.filter(({ keyword }) => keyword === 'type');
+  const isEcho = ({ keyword, parentSchema, instancePath }) => keyword !== 'type' && wrongType.some(
+    (other) => other.parentSchema === parentSchema && other.instancePath === instancePath);
+  const meant = errors.filter((error) => !(['if', 'propertyNames'].includes(error.keyword)
+    || /\/(?:one|any)Of\//.test(error.schemaPath) || isEcho(error)));
   const words = isNewer ? meant.filter(isOpenWord) : [];
   return {
     words: words.map(({ instancePath: pointer }) => (

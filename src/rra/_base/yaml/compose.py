@@ -39,6 +39,10 @@ _COLON = re.compile(r"(?:[ \t\r\n]|(?<=[ \t\r\n])#[^\r\n]*)*:")
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {"map": "map", "list": "seq"}
 _QUOTE_IT = "put it between quotes"
+_KEEP_ONE = "keep one of the two, or give one of them another name"
+_COLON_HINT = (
+    "put the value between quotes if it holds a colon and a space, else mend the indentation"
+)
 
 
 def compose_yaml(text: str, *, source: str) -> Node | None:
@@ -78,7 +82,8 @@ def _unreadable(error: MarkedYAMLError, source: str) -> FormatError:
     if "'\\t'" in what:
         hint = "indent with spaces"
         return refusal(source, f"not valid YAML: {what}", line, column, clause="tabs", hint=hint)
-    return refusal(source, f"not valid YAML: {what}", line, column, clause="yaml")
+    hint = _COLON_HINT if "mapping values are not allowed" in what else ""
+    return refusal(source, f"not valid YAML: {what}", line, column, clause="yaml", hint=hint)
 
 
 class _Composer:
@@ -90,7 +95,7 @@ class _Composer:
         self._text = text
         self._source = source
         self._open: list[Node] = []
-        self._names: list[set[str]] = []
+        self._names: list[dict[str, int]] = []
         self._anchors: dict[str, Node] = {}
         self._documents = self._aliases = self._copied = self._values = 0
 
@@ -178,7 +183,7 @@ class _Composer:
         self._register(node, event)
         self._add(node, event)
         self._open.append(node)
-        self._names.append(set())
+        self._names.append({})
 
     def _end(self, event: Any) -> None:
         node = self._open.pop()
@@ -238,8 +243,9 @@ class _Composer:
             raise self._fault(message, event, "merge-key", "write out the keys that it stands for")
         names = self._names[-1]
         if key in names:
-            raise self._fault(f"key {key!r} is given twice", event, "duplicate-key")
-        names.add(key)
+            message = f"key {key!r} is given twice, first on line {names[key]}"
+            raise self._fault(message, event, "duplicate-key", _KEEP_ONE)
+        names[key] = node.line
 
     @staticmethod
     def _measure(parent: Node, node: Node) -> None:
