@@ -142,7 +142,7 @@ def gate(artifact: Artifact, *, progress: Progress = silent) -> tuple[Problem, .
             finding.path,
             finding.line,
             finding.column,
-            finding.pointer,
+            finding.pointer or "",
             clause=finding.rule,
             hint=finding.hint,
         )

@@ -134,4 +134,4 @@ def document_of(path: Path) -> str:
         if path.name == name or path.name.endswith(f".{name}"):
             return document
     message = f"{path.name} is not the name of a document of the format"
-    raise UsageError(message, hint=f"the names are {', '.join(FILES)}; or say what document it is")
+    raise UsageError(message, hint=f"the names are {', '.join(FILES)}")

@@ -16,6 +16,7 @@ import click
 from rra.errors import Problem, RraError, UsageError
 
 ENVELOPE_VERSION = "1.0"
+_DOCUMENT_ENDS = (".yaml", ".json", ".lock")
 Progress = Callable[[str], None]
 
 
@@ -133,7 +134,13 @@ def problem_json(problem: Problem) -> dict[str, Any]:
     """Return a problem as plain JSON, unknown parts left out."""
     fields = ("message", "path", "line", "column", "pointer", "clause", "hint", "severity")
     values = {name: getattr(problem, name) for name in fields}
-    return {name: value for name, value in values.items() if value not in (None, "")}
+    # An empty pointer is the whole document (RFC 6901); what has no column is in no document.
+    whole = problem.column is not None and problem.path.endswith(_DOCUMENT_ENDS)
+    return {
+        name: value
+        for name, value in values.items()
+        if value not in (None, "") or (name == "pointer" and whole)
+    }
 
 
 def _show_problems(problems: tuple[Problem, ...]) -> None:

@@ -6,7 +6,7 @@ numbers come out.
 
 from __future__ import annotations
 
-from rra.lint.engine import lint_artifact, lint_document
+from rra.lint.engine import lint_artifact, lint_document, unreadable_result
 from rra.lint.finding import Finding, Fix, LintResult, Profile, Severity, Suppressed
 from rra.lint.formats import FORMATS, format_result
 from rra.lint.pages import explain
@@ -25,4 +25,5 @@ __all__ = [
     "format_result",
     "lint_artifact",
     "lint_document",
+    "unreadable_result",
 ]

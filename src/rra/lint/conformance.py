@@ -196,7 +196,7 @@ def _run_artifact(case: Case, expected_guide: Callable[[Artifact], str | None] |
             f"{case.name}/{finding.path}",
             finding.line,
             finding.column,
-            finding.pointer,
+            finding.pointer or "",
             finding.clause,
             finding.hint,
             "error" if str(finding.severity) == "error" else "warning",

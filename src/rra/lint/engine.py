@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rra.artifact import load_artifact
@@ -16,12 +17,14 @@ from rra.lint.suppression import read_suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from rra.artifact import Artifact
 
 INTERNAL = "RRA000"
 """Code of findings about the linter itself: a rule that raised, a file it could not read."""
+
+_BREAKS = "RRA001"
+"""The rule that names what breaks a document."""
 
 _OF_DOCUMENTS = ("RRA001", "RRA002")
 """Rules that pass on what checking a document found; they need nothing else of an artifact."""
@@ -102,7 +105,7 @@ def lint_document(
     """
     wanted = _profile(profile)
     chosen = _choose(wanted, select, ignore or ())
-    name = document or document_of(path)
+    name = document or _document_of(path)
     if name not in DOCUMENTS:
         hint = f"choose one of {', '.join(DOCUMENTS)}"
         raise UsageError(f"no document is called {name}", hint=hint)
@@ -121,6 +124,48 @@ def lint_document(
         {code: why for code in chosen if code not in ran},
         1,
         "" if checked.ok else checked.stage,
+    )
+
+
+def _document_of(path: Path) -> str:
+    try:
+        return document_of(path)
+    except UsageError as error:
+        hint = f"{error.hint}; or name the document: --document {'|'.join(DOCUMENTS)}"
+        raise UsageError(error.message, hint=hint) from error
+
+
+def unreadable_result(
+    error: FormatError,
+    *,
+    profile: Profile | str = Profile.BASIC,
+    select: Collection[str] | None = None,
+    ignore: Collection[str] | None = None,
+) -> LintResult:
+    """Return the faults of a text that is no document as findings; nothing else was looked at.
+
+    Args:
+        error: What `lint_artifact` or `lint_document` raised, with its problems.
+        profile: How much was asked.
+        select: Codes or families that were to be applied.
+        ignore: Codes or families that were to be left out; `RRA001` is said all the same.
+
+    Raises:
+        UsageError: Unknown profile or code.
+    """
+    wanted = _profile(profile)
+    chosen = _choose(wanted, select, ignore or ())
+    rule = rules()[_BREAKS]
+    found = rule().check(Context(Path(), None, error.problems, stage=error.stage))
+    why = "the document cannot be read"
+    return LintResult(
+        tuple(sorted(found, key=lambda finding: finding.order)),
+        (),
+        wanted,
+        (_BREAKS,),
+        {code: why for code in chosen if code != _BREAKS},
+        1,
+        error.stage,
     )
 
 

@@ -47,7 +47,8 @@ class Finding:
         path: File, relative to the artifact.
         line: 1-based line, when known.
         column: 1-based column, when known.
-        pointer: JSON pointer (RFC 6901) of the value, in a document.
+        pointer: JSON pointer (RFC 6901) of the value, in a document; empty for the whole
+            document, None for what is in no document.
         hint: What to do next.
         clause: Clause of the specification that is broken.
     """
@@ -58,7 +59,7 @@ class Finding:
     path: str
     line: int | None = None
     column: int | None = None
-    pointer: str = ""
+    pointer: str | None = None
     hint: str = ""
     clause: str = ""
 
@@ -76,7 +77,11 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain JSON, without the parts that are unknown."""
         plain = dataclasses.asdict(self)
-        return {key: value for key, value in plain.items() if value not in (None, "")}
+        return {
+            key: value
+            for key, value in plain.items()
+            if value is not None and (value or key == "pointer")
+        }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,6 +90,19 @@ class Suppressed:
 
     finding: Finding
     reason: str
+
+
+_UNCHECKED = {
+    "yaml": (
+        "the schema, and whether each id that is used is defined, since the text cannot be read; "
+        "correct it and lint again, since more faults may follow"
+    ),
+    "schema": (
+        "whether each id that is used is defined, and what else lies beyond the schema, since the "
+        "schema is broken; correct that and lint again, since more faults may follow"
+    ),
+}
+"""What is left out by the stage that found faults; the later stages leave nothing out."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -98,7 +116,7 @@ class LintResult:
         rules: Codes of the rules that ran.
         skipped: Codes of rules that could not run, with why.
         files: How many files were looked at.
-        stage: Where it was decided that the manifest cannot be used; empty when it can.
+        stage: Where it was decided that the document cannot be used; empty when it can.
     """
 
     findings: tuple[Finding, ...]
@@ -114,13 +132,18 @@ class LintResult:
         """Whether no finding is an error."""
         return not any(finding.severity is Severity.ERROR for finding in self.findings)
 
+    @property
+    def unchecked(self) -> str:
+        """What of the document itself was not looked at, and why; empty when nothing was left."""
+        return _UNCHECKED.get(self.stage, "")
+
     def count(self, severity: Severity) -> int:
         """Return how many findings have this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON (schema: ``schemas/cli/lint.schema.json``)."""
-        return {
+        plain = {
             "ok": self.ok,
             "profile": str(self.profile),
             "counts": {str(severity): self.count(severity) for severity in Severity},
@@ -133,3 +156,4 @@ class LintResult:
             "skipped": dict(self.skipped),
             "files": self.files,
         }
+        return {**plain, "unchecked": self.unchecked} if self.unchecked else plain

@@ -43,6 +43,8 @@ def to_text(result: LintResult) -> str:
         f"{item.finding.place}: overlooked {item.finding.rule}: {item.reason}"
         for item in result.suppressed
     ]
+    if result.unchecked:
+        lines.append(f"not looked at: {result.unchecked}")
     lines += _skipped(result)
     return "\n".join([*lines, summary(result)]) + "\n"
 
@@ -58,6 +60,12 @@ def _skipped(result: LintResult) -> list[str]:
         else f"not applied: {len(codes)} rules ({why})"
         for why, codes in reasons.items()
     ]
+
+
+def _unchecked(result: LintResult) -> str:
+    """Return what was not looked at of the document, and how many rules could not run."""
+    rules_left = f"; {_plural(len(result.skipped), 'rule')} not applied" if result.skipped else ""
+    return f"not looked at: {result.unchecked}{rules_left}"
 
 
 def summary(result: LintResult) -> str:
@@ -79,7 +87,10 @@ def to_json(result: LintResult) -> str:
 
 def to_github(result: LintResult) -> str:
     """Return workflow commands that GitHub shows beside the lines of a pull request."""
-    return "".join(f"{_github_command(finding)}\n" for finding in result.findings)
+    lines = [_github_command(finding) for finding in result.findings]
+    if result.unchecked:
+        lines.append(f"::notice title=rra lint::{_escape_data(_unchecked(result))}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def to_sarif(result: LintResult) -> str:
@@ -93,13 +104,17 @@ def to_sarif(result: LintResult) -> str:
     }
     overlooked = {id(item.finding): item.reason for item in result.suppressed}
     findings = [*result.findings, *(item.finding for item in result.suppressed)]
-    run = {
+    run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [
             _sarif_result(finding, used, overlooked.get(id(finding))) for finding in findings
         ],
     }
+    if result.unchecked:
+        note = {"level": "note", "message": {"text": f"{_unchecked(result)}."}}
+        invocation = {"executionSuccessful": True, "toolExecutionNotifications": [note]}
+        run["invocations"] = [invocation]
     log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
@@ -125,7 +140,8 @@ def _github_command(finding: Finding) -> str:
     if finding.column is not None:
         properties["col"] = str(finding.column)
     pairs = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
-    text = finding.message + (f"\n{finding.hint}" if finding.hint else "")
+    clause = f" [{finding.clause}]" if finding.clause else ""
+    text = f"{finding.message}{clause}" + (f"\n{finding.hint}" if finding.hint else "")
     return f"::{_GITHUB_LEVEL[finding.severity]} {pairs}::{_escape_data(text)}"
 
 
@@ -164,6 +180,8 @@ def _sarif_result(finding: Finding, used: list[str], overlooked: str | None) -> 
         "message": {"text": f"{finding.message}.{hint}"},
         "locations": [{"physicalLocation": location}],
     }
+    if finding.clause:
+        result["properties"] = {"clause": finding.clause}
     if overlooked is not None:
         result["suppressions"] = [{"kind": "inSource", "justification": overlooked}]
     return result

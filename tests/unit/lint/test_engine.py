@@ -8,7 +8,7 @@ import pytest
 
 from rra.artifact import Artifact
 from rra.errors import FormatError, NotAnArtifactError, UsageError
-from rra.lint import Finding, Profile, Severity, lint_artifact
+from rra.lint import Finding, Profile, Severity, lint_artifact, lint_document
 from rra.lint.context import Context
 from rra.lint.rule import rules
 from rra.lint.rules.rra103_lfs_pointer import LfsPointer
@@ -120,6 +120,23 @@ def test_a_manifest_that_breaks_the_schema_gives_findings(tmp_path: Path) -> Non
     assert codes(result.findings) == ["RRA001", "RRA001"]
     assert {finding.pointer for finding in result.findings} == {"/version", "/name"}
     assert result.skipped["RRA101"] == "the manifest cannot be used"
+    assert result.unchecked.startswith("whether each id that is used is defined")
+
+
+def test_an_id_that_is_defined_nowhere_leaves_no_later_check_of_the_document(
+    tmp_path: Path,
+) -> None:
+    launchers = "launchers: {lda: {entry: launchers/lda.sh, environment: gpu}}\n"
+    result = lint_artifact(write_artifact(tmp_path, {"rra.yaml": launchers}))
+    assert "no environment is called 'gpu'" in result.findings[0].message
+    assert result.unchecked == ""
+
+
+def test_one_document_that_breaks_the_schema_says_what_was_not_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "rra.yaml").write_text('rra: "1.0"\nname: A b\n')
+    result = lint_document(tmp_path / "rra.yaml")
+    assert "" in {finding.to_json()["pointer"] for finding in result.findings}
+    assert result.unchecked.startswith("whether each id that is used is defined")
 
 
 def test_a_manifest_that_is_not_yaml_is_an_error(tmp_path: Path) -> None:

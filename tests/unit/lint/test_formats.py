@@ -77,6 +77,32 @@ def test_sarif_keeps_what_is_overlooked_with_its_reason(tmp_path: Path) -> None:
     assert found["suppressions"] == [{"kind": "inSource", "justification": "a comment"}]
 
 
+@pytest.mark.parametrize(("stage", "said"), [("yaml", "text cannot be read"), ("schema", "schema")])
+def test_every_form_says_what_a_fault_kept_from_being_looked_at(stage: str, said: str) -> None:
+    skipped = {"RRA102": "the manifest cannot be used"}
+    broken = Finding("RRA001", Severity.ERROR, "twice", "rra.yaml", 3, 1, "", clause="documents/x")
+    stopped = dataclasses.replace(result(broken), stage=stage, skipped=skipped)
+    assert "not looked at: " in format_result(stopped)
+    assert said in format_result(stopped).splitlines()[1]
+    plain = json.loads(format_result(stopped, "json"))
+    assert said in plain["unchecked"]
+    assert plain["findings"][0]["pointer"] == ""
+    first, notice = format_result(stopped, "github").splitlines()
+    assert first == "::error file=rra.yaml,title=RRA001,line=3,col=1::twice [documents/x]"
+    assert notice.startswith("::notice title=rra lint::not looked at: ")
+    assert notice.endswith("; 1 rule not applied")
+    (run,) = json.loads(format_result(stopped, "sarif"))["runs"]
+    assert run["results"][0]["properties"] == {"clause": "documents/x"}
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert said in note["message"]["text"]
+
+
+def test_nothing_is_said_to_be_left_out_when_all_stages_ran() -> None:
+    assert "unchecked" not in json.loads(format_result(result(HOSTILE), "json"))
+    assert "invocations" not in json.loads(format_result(result(HOSTILE), "sarif"))["runs"][0]
+    assert "pointer" not in HOSTILE.to_json()
+
+
 def test_an_unknown_format_is_an_error() -> None:
     with pytest.raises(UsageError, match="no format xml"):
         format_result(result(), "xml")

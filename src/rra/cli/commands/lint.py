@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from rra.cli.verb import VerbCommand, answer, json_option, reference_argument
 
 if TYPE_CHECKING:
     from rra.api._lint import LintReport
+    from rra.cli.verb import Progress
 
 
 @click.command(
@@ -58,19 +60,26 @@ def command(
     """Check an artifact against the rules; nothing of it is run.
 
     A document by itself, such as guide/settings.yaml or a record.json, is checked alone.
-    Exits with 1 when a finding is an error. Findings are advice about the artifact, never a
+    Exits with 1 when a finding is an error, with 4 when the text is not YAML or JSON; the
+    findings are printed either way. Findings are advice about the artifact, never a
     level: only a run shows whether a result comes out.
     """
-    answer(
-        "lint",
-        lambda progress: api.lint(
+
+    def look(progress: Progress) -> LintReport:
+        report = api.lint(
             artifact,
             profile=profile,
             document=document,
             select=select,
             ignore=ignore,
             progress=progress,
-        ),
+        )
+        # The findings say the faults of a text that cannot be read; the envelope has both.
+        return report if as_json else dataclasses.replace(report, problems=())
+
+    answer(
+        "lint",
+        look,
         lambda result: _render(result, style),
         as_json=as_json,
     )

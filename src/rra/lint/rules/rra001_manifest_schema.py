@@ -13,8 +13,12 @@ class ManifestSchema(Rule):
     ## What it does
 
     Checks `rra.yaml`, `rra.lock`, `guide/settings.yaml` and `guide/repairs.yaml` against their
-    schemas, and that each id that the manifest uses is defined in it. All faults are reported
-    at once, each with its line and column.
+    schemas, and that each id that the manifest uses is defined in it. A document is checked by
+    stages: its text as YAML or JSON, then the schema, then what lies beyond the schema, such as
+    ids. A stage starts only when the one before it found no fault: the first fault of the text
+    is reported alone, the faults of the schema are reported at once, and then those beyond
+    it. Each has its line and column. Of the manifest, and of a document that is checked by
+    itself, what was not looked at yet is said after the findings.
 
     ## Why is this bad?
 

@@ -83,7 +83,7 @@ class EvidenceStale(Rule):
                 found,
                 severity=Severity.ERROR,
                 column=one.column,
-                pointer=one.pointer,
+                pointer=one.pointer or None,
                 clause=one.clause or self.clause,
             )
 
