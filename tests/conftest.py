@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # Examples are the same in every run, and a slow machine is no failure.
 settings.register_profile("rra", deadline=None, derandomize=True)
 settings.load_profile("rra")
+
+# A shell lets what it starts in the background ignore Ctrl-C, and children inherit that; tests
+# that interrupt one would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
