@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 README = ROOT / "README.md"
-HELP_WIDTH = 88
+HELP_WIDTH = 78
 DOCUMENT = "The document"
 MARKED = re.compile(
     r"(?P<begin><!-- begin: rra --help, written by tools/gen.py -->\n).*?(?P<end><!-- end -->)",
@@ -80,10 +80,13 @@ def rule_pages() -> Files:
 
 
 def help_text(command: click.Command, name: str) -> str:
-    """Return what ``<name> --help`` prints, at a fixed width."""
+    """Return what ``<name> --help`` prints on a terminal of 80 columns."""
     import click
 
-    context = click.Context(command, info_name=name, terminal_width=HELP_WIDTH)
+    from rra.cli.main import group
+
+    settings = {**group.context_settings, "terminal_width": HELP_WIDTH}
+    context = click.Context(command, info_name=name, **settings)
     lines = command.get_help(context).splitlines()
     return "\n".join(line.rstrip() for line in lines)
 

@@ -9,6 +9,7 @@ from typing import Any
 from rra.api._result import Progress, VerbResult, silent
 from rra.lint import explain as explain_rule
 from rra.lint.rule import rules
+from rra.report.clauses import clause_pages
 from rra.report.words import catalogue, explain_word
 
 _RULE = re.compile(r"(?i)rra\d{3}")
@@ -27,7 +28,9 @@ class Explanation(VerbResult):
 
 
 def explain(topic: str | None = None, *, progress: Progress = silent) -> Explanation:
-    """Explain a rule (``RRA401``), a verdict, an evidence level, a level, or an error's slug.
+    """Explain a rule (``RRA401``), a verdict, a level, a clause, or an error's slug.
+
+    The name of a page of the specification gives the clauses of that page.
 
     Args:
         topic: What to explain; the list of all topics by default.
@@ -54,4 +57,8 @@ def _topics() -> str:
             kind = word.kind
             lines += ["", f"# {kind}"]
         lines.append(word.word)
+    lines += ["", "# clauses of the specification, by page (rra explain PAGE lists those of one)"]
+    lines += [
+        f"{page}  {count} clause{'s' * (count != 1)}" for page, count in clause_pages().items()
+    ]
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from rra._base import places
 from rra._base.files import remove_tree
 from rra.api._result import Progress, silent
 from rra.artifact import Artifact, load_artifact
+from rra.artifact.layout import MANIFEST
 from rra.bundle.reference import (
     ArchiveReference,
     BundleReference,
@@ -20,7 +21,7 @@ from rra.bundle.reference import (
     LayoutReference,
     parse_reference,
 )
-from rra.errors import UsageError
+from rra.errors import NotAnArtifactError, UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
@@ -68,12 +69,16 @@ def open_place(
 
     Raises:
         UsageError: It is no reference, or there is no such bundle.
+        NotAnArtifactError: It is a file without its scheme.
         CorruptError: The bundle is not what vouches for it.
         UnavailableError: A registry does not answer, or the disk is full.
     """
     parsed = DirectoryReference(reference) if isinstance(reference, Path) else None
     named = parsed or parse_reference(str(reference))
     if isinstance(named, DirectoryReference):
+        if named.path.name != MANIFEST and named.path.is_file():
+            hint = f"give the directory that holds rra.yaml, or a bundle: oci-archive:{named}"
+            raise NotAnArtifactError(f"{named} is a file", hint=hint)
         yield Place(named.path, str(named.path))
         return
     from rra.bundle.unpack import unpack_bundle

@@ -56,7 +56,7 @@ def spec_conformance(
     from rra.author import expected_guide
 
     cases = read_cases(Path(folder) if folder is not None else None)
-    progress(f"running {len(cases)} cases")
+    progress(f"running {len(cases)} case{'s' * (len(cases) != 1)}")
     outcomes = tuple(run_case(case, expected_guide) for case in cases)
     agree = all(outcome.agrees for outcome in outcomes)
     name = str(folder) if folder is not None else ""

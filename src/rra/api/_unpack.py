@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rra.api._open import open_bundle
 from rra.api._result import Progress, VerbResult, silent
 from rra.bundle.reference import (
+    EXAMPLES,
     BundleReference,
     DirectoryReference,
     RegistryReference,
@@ -114,10 +115,15 @@ def bundle_reference(text: str) -> BundleReference:
     """Read the reference of a bundle.
 
     Raises:
-        UsageError: It is a directory, or no reference.
+        UsageError: It is a directory or file without its scheme, or no reference.
     """
     named = parse_reference(text)
     if isinstance(named, DirectoryReference):
+        if named.path.is_file():
+            message = f"{text} is a file without its scheme"
+            raise UsageError(message, hint=f"for a bundle in a file give oci-archive:{text}")
+        if not named.path.exists():
+            raise UsageError(f"no such file or folder: {text}", hint=EXAMPLES)
         message = f"{text} is a directory, not a bundle"
         raise UsageError(message, hint=f"for a bundle in a folder give oci-layout:{text}")
     return named

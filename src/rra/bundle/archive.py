@@ -190,6 +190,9 @@ class ArchiveStore:
 
     def _scan(self) -> dict[str, Place]:
         if self._members is None:
+            if self._file.is_dir():
+                hint = f"for a bundle in a folder give oci-layout:{self._file}"
+                raise UsageError(f"{self._file} is a folder, not a file", hint=hint)
             if not self._file.is_file():
                 hint = "make it with: rra pack ARTIFACT oci-archive:FILE"
                 raise UsageError(f"no such file: {self._file}", hint=hint)

@@ -268,6 +268,9 @@ class LayoutStore:
         if self._index is not None:
             return self._index
         marker, index = self._place / OCI_LAYOUT, self._place / INDEX
+        if self._directory.is_file():
+            hint = f"for a bundle in a file give oci-archive:{self._directory}"
+            raise UsageError(f"{self._directory} is a file, not a folder", hint=hint)
         if not self._directory.is_dir():
             hint = "make it with: rra pack ARTIFACT oci-layout:DIR"
             raise UsageError(f"no such folder: {self._directory}", hint=hint)

@@ -115,7 +115,8 @@ def pack_bundle(
         made = []
         for layer in plan:
             if progress is not None:
-                progress(f"packing {layer.title} ({len(layer.files)} files)")
+                count = len(layer.files)
+                progress(f"packing {layer.title} ({count} file{'s' * (count != 1)})")
             made.append(make_layer(artifact, layer, store, cache))
         records = [record for _, record in made]
         if watcher is not None:
@@ -174,7 +175,7 @@ def _archives(
 def _changed(lock: Lock, elements: Mapping[str, ElementLock]) -> str:
     """Say which elements changed since an artifact was locked."""
     changed = [
-        f"{name} has changed ({now.files} files; locked with {then.files})"
+        f"{name} has changed ({now.files} file{'s' * (now.files != 1)}; locked with {then.files})"
         for name, now in elements.items()
         if (then := lock.elements.get(name)) is not None and then.diff_id != now.diff_id
     ]

@@ -30,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "diff": "Compare two artifacts: elements, files, outcomes.",
     "next": "Say what stands between this artifact and its next level.",
     "spec": "The format: versions, schemas, migration, conformance cases.",
-    "explain": "Explain a rule, a verdict, a level or an error.",
+    "explain": "Explain a rule, a verdict, a level, a clause or an error.",
     "doctor": "Say what this machine can isolate, record and build.",
 }
 """Verbs and what they are for, in the order of the work."""
@@ -83,15 +83,19 @@ class LazyGroup(click.Group):
 def group() -> None:
     """Hand an experiment on: refined reproducible artifacts.
 
-    ARTIFACT is a directory with an rra.yaml; the current one by default. Verbs that only read
-    also take a bundle: oci-layout:DIR[:TAG], oci-archive:FILE[:TAG], HOST/REPOSITORY:TAG;
-    @sha256:… behind it pins the digest.
+    ARTIFACT is a directory with an rra.yaml; the current one by default. Verbs that only read,
+    and verify and audit, which work on a copy, also take a bundle:
+
+    \b
+      oci-layout:DIR[:TAG], oci-archive:FILE[:TAG], HOST/REPOSITORY:TAG;
+      @sha256:… behind it pins the digest
+
     Results go to standard output, progress to standard error; --json gives a machine all of it.
 
     Exit codes: 0 yes or done; 1 the answer is no; 2 wrong call or configuration;
     3 something outside is missing; 4 input unreadable or unsafe; 70 a fault of rra;
     130 interrupted.
-    """
+    """  # noqa: D301 - click wants the character, which keeps lines as they are
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
+from pathlib import Path
 
 from rra._base.resources import spec_path
 
@@ -17,15 +18,19 @@ class Clause:
 
     Attributes:
         id: ``<page>/<slug>``.
-        binds: Whom it binds, and who checks it.
+        binds: Whom it binds, such as ``producer, validator``.
+        checked: What checks it, such as ``schema``; ``declaration: REASON`` where no machine can.
         text: The requirement, in one paragraph.
-        page: File of the specification that it stands in.
+        page: Page of the specification that it stands in, such as ``spec/v1/manifest.md``.
+        path: The file of that page on this machine.
     """
 
     id: str
     binds: str
+    checked: str
     text: str
     page: str
+    path: Path
 
 
 def find_clause(name: str) -> Clause | None:
@@ -59,4 +64,17 @@ def page_clauses(page: str) -> list[Clause]:
         else:
             is_open = False
     found = [_CLAUSE.fullmatch(item) for item in items]
-    return [Clause(f["id"], f["binds"], f["text"], path.name) for f in found if f]
+    name = f"spec/v1/{path.name}" if path.parent.name == "v1" else f"spec/{path.name}"
+    clauses = []
+    for f in filter(None, found):
+        binds, _, checked = f["binds"].partition("; ")
+        clauses.append(Clause(f["id"], binds, checked, f["text"], name, path))
+    return clauses
+
+
+def clause_pages() -> dict[str, int]:
+    """Return the pages of the specification that hold clauses, with how many each holds."""
+    known = spec_path("clauses")
+    stems = sorted(path.stem for path in known.parent.glob("*.md")) if known else []
+    counts = {page: len(page_clauses(page)) for page in stems}
+    return {page: count for page, count in counts.items() if count}

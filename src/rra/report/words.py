@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from rra import errors
 from rra.errors import RraError, UsageError
-from rra.report.clauses import find_clause, near_clauses
+from rra.report.clauses import Clause, find_clause, near_clauses, page_clauses
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,9 +44,10 @@ def explain_word(word: str) -> str:
     family = _CLAUSES.get(wanted.lower().partition("/")[0])
     clause = None if key else find_clause(wanted.lower())
     if clause:
-        meaning = f"{clause.text}\n\nBinds and checked by: {clause.binds}; page {clause.page}."
-        what_next = family[1] if family else _READ
-        return Word(clause.id, "clause of the specification", meaning, what_next).render()
+        return _clause(clause, family[1] if family else _READ).render()
+    listed = [] if key else page_clauses(wanted.lower())
+    if listed:
+        return _page(wanted.lower(), listed).render()
     near = [] if key else near_clauses(wanted.lower())
     if not key and family and not near:
         meaning = f"{family[0]} {_CLAUSE}"
@@ -56,6 +57,26 @@ def explain_word(word: str) -> str:
         hint = f"did you mean {', '.join(near)}?" if near else f"words: {', '.join(known)}"
         raise UsageError(f"there is nothing to explain about {word}", hint=hint)
     return known[key].render()
+
+
+def _clause(clause: Clause, what_next: str) -> Word:
+    """Return a clause of the specification as an entry."""
+    how, _, reason = clause.checked.partition(": ")
+    checked = f"No machine checks it: {reason}." if reason else f"Checked by: {how}."
+    meaning = f"{clause.text}\n\nBinds: {clause.binds}. {checked} In {clause.page}."
+    what_next = f"{what_next} The whole page: {clause.path}"
+    return Word(clause.id, "clause of the specification", meaning, what_next)
+
+
+def _page(page: str, clauses: list[Clause]) -> Word:
+    """Return a page of the specification, with the ids of its clauses, as an entry."""
+    ids = "\n".join(f"- {clause.id}" for clause in clauses)
+    meaning = f"The clauses of {clauses[0].page}:\n\n{ids}"
+    what_next = (
+        f"Name one of them, such as `rra explain {clauses[0].id}`. "
+        f"The whole page: {clauses[0].path}"
+    )
+    return Word(page, "page of the specification", meaning, what_next)
 
 
 def catalogue() -> dict[str, Word]:

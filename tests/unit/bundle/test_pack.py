@@ -103,7 +103,7 @@ def test_an_artifact_without_lock_is_not_packed(tmp_path: Path) -> None:
 def test_a_lock_of_other_files_is_noticed(tmp_path: Path) -> None:
     artifact = locked_artifact(tmp_path / "a")
     (tmp_path / "a" / "code" / "main.py").write_text("print(2)\n")
-    with pytest.raises(CorruptError, match=r"code has changed \(1 files; locked with 1\)"):
+    with pytest.raises(CorruptError, match=r"code has changed \(1 file; locked with 1\)"):
         pack(artifact, tmp_path / "b")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
 

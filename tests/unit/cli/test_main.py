@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import rra
+from rra.cli.commands import verify
 from rra.cli.main import COMMANDS
 from rra.cli.verb import VerbCommand, safe
+from tests.support.source import ROOT
 from tests.support.verbs import verbs
 
 BIN = Path(sys.executable).with_name("rra")
@@ -30,6 +32,36 @@ def test_help_lists_every_verb_in_the_order_of_the_work() -> None:
     text = call("--help").stdout
     places = [text.index(f"\n  {verb} ") for verb in COMMANDS]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("words", [(), ("verify",), ("spec", "migrate")])
+def test_the_docs_show_the_help_as_it_is_printed(words: tuple[str, ...]) -> None:
+    page = ROOT / "docs/reference/cli" / f"{'-'.join(words) or 'index'}.md"
+    text = call(*words, "--help").stdout
+    assert f"```text\n{text}```\n" in page.read_text("utf-8")
+    if not words:
+        assert f"```text\n{text}```\n" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_an_explanation_without_topic_says_how_clauses_are_listed() -> None:
+    lines = call("explain").stdout.splitlines()
+    assert "manifest  32 clauses" in lines
+    assert any("rra explain PAGE" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("reference", "line"),
+    [
+        (".", "next: rra audit, then rra report"),
+        (
+            "oci-archive:x.tar",
+            "next: rra audit oci-archive:x.tar, then rra report oci-archive:x.tar",
+        ),
+        ("a b", "next: rra audit 'a b', then rra report 'a b'"),
+    ],
+)
+def test_after_a_verification_the_same_reference_is_named(reference: str, line: str) -> None:
+    assert verify._next(reference) == line
 
 
 def test_an_unknown_verb_is_answered_with_the_nearest() -> None:

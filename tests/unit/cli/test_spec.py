@@ -49,7 +49,7 @@ def test_cases_of_other_people_that_agree(tmp_path: Path) -> None:
     write_case(tmp_path, "a: {}\na: {}\n")
     run = rra("spec", "conformance", "cases", cwd=tmp_path)
     assert run.returncode == 0
-    assert run.stdout.splitlines()[-1] == "1 of 1 cases are found as expected"
+    assert run.stdout.splitlines()[-1] == "1 of 1 case is found as expected"
     assert "settings" in run.stdout
 
 
@@ -61,7 +61,7 @@ def test_cases_that_do_not_agree_are_shown_with_both_answers(tmp_path: Path) -> 
     assert "expected: invalid (yaml); documents/duplicate-key at the document\n" in run.stdout
     assert "found:    invalid (schema); settings/" in run.stdout
     assert "settings.yaml:1:1: " in run.stdout
-    assert run.stdout.splitlines()[-1] == "0 of 1 cases are found as expected"
+    assert run.stdout.splitlines()[-1] == "0 of 1 case is found as expected"
 
 
 def test_one_entry_for_each_case(tmp_path: Path) -> None:

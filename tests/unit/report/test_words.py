@@ -82,7 +82,8 @@ def test_every_clause_of_the_sources_has_a_family() -> None:
 def test_a_clause_of_the_specification_is_its_requirement() -> None:
     text = explain_word("manifest/version-is-text")
     assert "`version` MUST be text, not a number." in text
-    assert "page manifest.md" in text
+    assert "Binds: producer. Checked by: schema. In spec/v1/manifest.md.\n" in text
+    assert f"The whole page: {ROOT / 'spec/v1/manifest.md'}\n" in text
 
 
 def test_a_clause_that_is_not_there_has_near_ones() -> None:
@@ -114,3 +115,14 @@ def test_not_assessed_is_explained_for_the_column_of_repeats_too() -> None:
 )
 def test_weights_and_scopes_are_explained(word: str) -> None:
     assert explain_word(word).startswith(f"# {word}\n")
+
+
+def test_a_page_of_the_specification_lists_its_clauses() -> None:
+    text = explain_word("manifest")
+    assert text.startswith("# manifest\n\n*page of the specification*\n")
+    assert len(re.findall(r"^- manifest/[a-z0-9-]+$", text, re.MULTILINE)) == 32
+
+
+def test_a_clause_that_no_machine_checks_says_why() -> None:
+    text = explain_word("annotations/no-truth")
+    assert "Binds: consumer. No machine checks it: what a program believes" in text

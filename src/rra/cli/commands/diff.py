@@ -22,7 +22,10 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 @click.command(
     "diff",
     cls=VerbCommand,
-    examples=("rra diff . oci-layout:../bundles:1.0.0", "rra diff old.rra new.rra --json"),
+    examples=(
+        "rra diff . oci-layout:../bundles:1.0.0",
+        "rra diff . oci-archive:../study.tar --json",
+    ),
 )
 @click.argument("before", metavar="BEFORE")
 @click.argument("after", metavar="AFTER")

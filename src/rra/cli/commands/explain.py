@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 @click.argument("topic", required=False, metavar="[TOPIC]")
 @json_option
 def command(topic: str | None, as_json: bool) -> None:
-    """Explain a rule, verdict, level, clause or error; without TOPIC, list them."""
+    """Explain a rule, verdict, level, clause or error; without TOPIC, list them.
+
+    A page of the specification, such as manifest, lists its clauses.
+    """
     answer(
         "explain", lambda progress: api.explain(topic, progress=progress), _render, as_json=as_json
     )

@@ -77,8 +77,9 @@ def command(
 
 
 def _render(result: InitResult) -> str:
+    count = len(result.written)
     would = "would write" if result.dry_run else "wrote"
-    lines = [f"{would} {len(result.written)} files for {result.name} in {result.root}"]
+    lines = [f"{would} {count} file{'s' * (count != 1)} for {result.name} in {result.root}"]
     lines += [f"  {name}" for name in result.written]
     lines += [f"moved {source} to {target}" for source, target in result.moved]
     for path, diff in result.replaced:

@@ -71,7 +71,8 @@ def _render_conformance(result: ConformanceReport) -> str:
         lines.append(f"… and {len(result.disagreeing) - _SHOWN} more; --json has all")
     total = len(result.outcomes)
     agree = total - len(result.disagreeing)
-    return "\n".join([*lines, f"{agree} of {total} cases are found as expected"])
+    cases = "case is" if total == 1 else "cases are"
+    return "\n".join([*lines, f"{agree} of {total} {cases} found as expected"])
 
 
 def _difference(outcome: Outcome) -> list[str]:

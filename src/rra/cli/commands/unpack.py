@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     "--only",
     multiple=True,
     metavar="ELEMENT,…",
-    help="Unpack these elements: meta, guide, environment, launchers, code, data, evidence.",
+    help=(
+        "Unpack these elements: meta, guide, environment, launchers, code, evidence, data, "
+        "wheels, runtime."
+    ),
 )
 @plain_http_option
 @json_option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,12 +83,12 @@ def command(
             keep=keep,
             progress=progress,
         ),
-        _render,
+        lambda result: _render(result, artifact),
         as_json=as_json,
     )
 
 
-def _render(result: VerifyResult) -> str:
+def _render(result: VerifyResult, reference: str) -> str:
     found = result.reproduction
     rows = [
         (o.outcome, o.reported, _obtained(o), o.agreement, o.repeatability, o.label)
@@ -104,8 +105,14 @@ def _render(result: VerifyResult) -> str:
     attempt = f"attempt {found.plan.attempt} of {found.attempts}"
     lines.append(f"nonce    {found.nonce} ({attempt}), runs isolated by {found.plan.sandbox}")
     lines.append(f"kept in  {result.directory}")
-    lines.append(next_step("rra audit, then rra report"))
+    lines.append(_next(reference))
     return "\n".join(lines)
+
+
+def _next(reference: str) -> str:
+    """Return the line with the next commands, for the same artifact or bundle."""
+    named = "" if reference == "." else f" {safe(shlex.quote(reference))}"
+    return next_step(f"rra audit{named}, then rra report{named}")
 
 
 def _level(found: Reproduction) -> list[str]:
