@@ -278,5 +278,5 @@ def test_bytes_that_are_no_document_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text('{"a": 1, "a": 2}', encoding="utf-8")
     run = rra("lint", "record.json", cwd=tmp_path)
     assert run.returncode == 4
-    assert "record.json:1:10: " in run.stderr
+    assert "record.json:1:10: " in run.stdout
     assert "[documents/duplicate-key]" in run.stderr
