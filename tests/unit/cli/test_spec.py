@@ -279,4 +279,4 @@ def test_bytes_that_are_no_document_are_an_error(tmp_path: Path) -> None:
     run = rra("lint", "record.json", cwd=tmp_path)
     assert run.returncode == 4
     assert "record.json:1:10: " in run.stdout
-    assert "[documents/duplicate-key]" in run.stderr
+    assert "[documents/duplicate-key]" in run.stdout
