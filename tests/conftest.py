@@ -6,14 +6,16 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support.needs import require
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Examples are the same in every run, and a slow machine is no failure.
-settings.register_profile("rra", deadline=None, derandomize=True)
+settings.register_profile(
+    "rra", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("rra")
 
 # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that; tests

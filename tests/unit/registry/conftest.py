@@ -17,6 +17,12 @@ Open = Callable[..., RegistryStore]
 
 
 @pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of its own: what another test fetched of the same blob is not found there."""
+    monkeypatch.setenv("RRA_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own: no login of whoever runs the tests is ever found."""
     place = tmp_path / "home"
