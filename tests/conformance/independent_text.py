@@ -84,6 +84,9 @@ def from_yaml(data: bytes) -> Any:
         if getattr(event, "ctag", None) is not None:
             need(KNOWN_TAG.fullmatch(str(event.ctag)), "an unknown tag")
         if kind in {"MappingStart", "SequenceStart"}:
+            own = "map" if kind == "MappingStart" else "seq"
+            fits = {"None", "!", f"tag:yaml.org,2002:{own}"}
+            need(str(getattr(event, "ctag", None)) in fits, "a tag of another kind")
             open_.append([event, [], 1, 1])
             anchors[event.anchor] = None
             need(len(open_) <= 65, "nested too deep")

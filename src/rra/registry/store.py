@@ -404,8 +404,8 @@ class Wire:
         self._answer = answer
 
     def break_off(self) -> None:
-        """End a read that another thread waits in."""
-        with contextlib.suppress(ValueError, OSError, AttributeError):
+        """End a read that another thread waits in; one that has just ended is left alone."""
+        with contextlib.suppress(ValueError, OSError, AttributeError, RuntimeError):
             self._answer.raw.shutdown()
 
     def read(self, size: int, /) -> bytes:
