@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from rra.report.clauses import CLAUSE
+
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "spec"
 GENERATED = "clauses.md"
@@ -16,9 +18,6 @@ CHECKERS = ("schema", "rule", "recorder", "executor", "declaration")
 WORDS = ("MUST NOT", "SHOULD NOT", "MUST", "SHOULD", "MAY")
 ID = re.compile(r"(?P<page>[a-z0-9-]+)/(?P<slug>[a-z0-9-]+)")
 
-_ITEM = re.compile(
-    r"- \*\*(?P<id>[^*]*)\*\* \((?P<classes>[^;()]*); (?P<checkers>[^()]*)\) (?P<text>\S.*)"
-)
 _LIKE_A_CLAUSE = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+\*\*[^*]*/[^*]*\*\*")
 _FENCE = re.compile(r"(?P<indent> *)(?P<mark>`{3,}|~{3,})(?P<info>.*)")
 _KEYWORD = re.compile(
@@ -105,7 +104,7 @@ def read_page(text: str, name: str) -> Page:
     """
     page = Page(name)
     for line, block in _blocks(text, page):
-        if _ITEM.match(block) or _LIKE_A_CLAUSE.match(block):
+        if CLAUSE.match(block) or _LIKE_A_CLAUSE.match(block):
             _read_clause(page, line, block)
         elif Path(name).stem != "terminology":
             page.faults += [
@@ -150,7 +149,7 @@ def _read_fence(page: Page, lines: list[str], at: int, fence: re.Match[str]) -> 
 
 def _read_clause(page: Page, line: int, block: str) -> None:
     place = f"{page.name}:{line}"
-    found = _ITEM.match(block)
+    found = CLAUSE.match(block)
     if found is None:
         form = "- **<page>/<slug>** (<classes>; <checkers>) <text>"
         page.faults.append(f"{place}: a clause is written {form}: {block[:60]}")

@@ -42,15 +42,10 @@ def conformance_path(name: str = "v1") -> Path:
     return _data_root("schemas") / "conformance" / name
 
 
-def spec_path(page: str) -> Path | None:
-    """Return a page of the specification by its name, such as ``manifest``; None if there is none.
-
-    Args:
-        page: Name of the page, without its ending.
-    """
+def spec_pages() -> dict[str, Path]:
+    """Return the pages of the specification by their names, such as ``manifest``."""
     root = _data_root("spec")
-    pages = {path.stem: path for path in (*root.glob("*.md"), *root.glob("v1/*.md"))}
-    return pages.get(page)
+    return {path.stem: path for path in sorted((*root.glob("*.md"), *root.glob("v1/*.md")))}
 
 
 def templates() -> list[str]:

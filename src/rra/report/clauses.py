@@ -7,9 +7,12 @@ import difflib
 import re
 from pathlib import Path
 
-from rra._base.resources import spec_path
+from rra._base.resources import spec_pages
 
-_CLAUSE = re.compile(r"- \*\*(?P<id>[a-z0-9-]+/[a-z0-9-]+)\*\* \((?P<binds>[^)]*)\) (?P<text>.*)")
+CLAUSE = re.compile(
+    r"- \*\*(?P<id>[^*]*)\*\* \((?P<classes>[^;()]*); (?P<checkers>[^()]*)\) (?P<text>\S.*)"
+)
+"""How a page writes a clause, its continuation lines joined."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def near_clauses(name: str) -> list[str]:
 
 def page_clauses(page: str) -> list[Clause]:
     """Return the clauses of a page of the specification, in its order; none of an unknown page."""
-    path = spec_path(page)
+    path = spec_pages().get(page)
     if path is None:
         return []
     items: list[str] = []
@@ -63,18 +66,15 @@ def page_clauses(page: str) -> list[Clause]:
             items[-1] += f" {line.strip()}"
         else:
             is_open = False
-    found = [_CLAUSE.fullmatch(item) for item in items]
     name = f"spec/v1/{path.name}" if path.parent.name == "v1" else f"spec/{path.name}"
-    clauses = []
-    for f in filter(None, found):
-        binds, _, checked = f["binds"].partition("; ")
-        clauses.append(Clause(f["id"], binds, checked, f["text"], name, path))
-    return clauses
+    return [
+        Clause(found["id"], found["classes"], found["checkers"], found["text"], name, path)
+        for found in map(CLAUSE.fullmatch, items)
+        if found
+    ]
 
 
 def clause_pages() -> dict[str, int]:
     """Return the pages of the specification that hold clauses, with how many each holds."""
-    known = spec_path("clauses")
-    stems = sorted(path.stem for path in known.parent.glob("*.md")) if known else []
-    counts = {page: len(page_clauses(page)) for page in stems}
-    return {page: count for page, count in counts.items() if count}
+    counts = {page: len(page_clauses(page)) for page in spec_pages()}
+    return {page: count for page, count in sorted(counts.items()) if count}
