@@ -13,6 +13,7 @@ from rra.audit.documents import Count, Number, Text
 from rra.model.base import Digest, Id, Object, OutcomeId, Timestamp
 from rra.model.record import Instance
 from rra.model.verdicts import Level, Verdict
+from rra.values.success.judgement import Rule
 
 Alpha = Annotated[float, Field(gt=0, lt=1)]
 Answer = Literal["pass", "fail", "inconclusive", "not_assessed"]
@@ -144,15 +145,7 @@ class _Shape(pydantic.BaseModel):
 class _AssessmentShape(_Shape):
     answer: Answer
     reason: str
-    rule: Literal[
-        "reference-runs",
-        "paper-spread",
-        "references",
-        "own-runs",
-        "deterministic",
-        "exact",
-        "none",
-    ]
+    rule: Rule
     centre: str | None = None
     h: str | None = None
     interval: Interval | None = None
