@@ -10,7 +10,7 @@ import pytest
 from rra.artifact import load_artifact, read_document
 from rra.model import ReferencesDocument
 from tests.acceptance.command import rra
-from tests.acceptance.example import Example, audited, ended_well, tree_of, verdicts
+from tests.acceptance.example import Example, audited, ended_well, verdicts
 from tests.support.needs import needs
 
 EXAMPLE = Example("digits-forest")
@@ -96,25 +96,7 @@ def test_a_changed_cell_is_contradicted(tmp_path: Path) -> None:
     assert (value["reported"], value["verdict"]) == ("0.93", "CONTRADICTED")
 
 
-def test_the_shipped_artifact_has_no_finding() -> None:
-    answer = rra("lint", EXAMPLE.artifact, "--profile", "archival", "--json").expect(0)
-
-    assert answer.result["findings"] == []
-
-
 # --------------------------------------------------------------------------- the repairs
-
-
-@needs("git")
-def test_upstream_with_the_patches_in_order_is_the_code(tmp_path: Path) -> None:
-    made = EXAMPLE.repaired(tmp_path / "made")
-
-    assert tree_of(made, tmp_path / "tree") == tree_of(EXAMPLE.artifact / "code", tmp_path / "code")
-
-
-@needs("git")
-def test_the_manifest_names_the_tree_of_upstream(tmp_path: Path) -> None:
-    assert EXAMPLE.named_tree() == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
 
 
 @needs("git")

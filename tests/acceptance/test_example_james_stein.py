@@ -17,7 +17,6 @@ from tests.acceptance.example import (
     ended_well,
     outcomes,
     rounded,
-    tree_of,
     verdicts,
 )
 from tests.support.needs import needs
@@ -63,12 +62,6 @@ def test_the_audit_traces_every_value_and_supports_those_that_agree(tmp_path: Pa
     assert {n for n, v in found.items() if v["verdict"] == "SUPPORTED"} == set(REPRODUCED)
     assert {n for n, v in found.items() if v["verdict"] == "CONTRADICTED"} == set(DEVIATING)
     assert all(found[name]["documented"] for name in DEVIATING)
-
-
-def test_the_shipped_artifact_has_no_finding() -> None:
-    answer = rra("lint", EXAMPLE.artifact, "--profile", "archival", "--json").expect(0)
-
-    assert answer.result["findings"] == []
 
 
 # ------------------------------------------------------------------------------ the data
@@ -134,18 +127,6 @@ def test_the_launcher_works_with_nothing_of_ours(tmp_path: Path) -> None:
 
 
 # --------------------------------------------------------------------------- the repairs
-
-
-@needs("git")
-def test_upstream_with_the_patches_in_order_is_the_code(tmp_path: Path) -> None:
-    made = EXAMPLE.repaired(tmp_path / "made")
-
-    assert tree_of(made, tmp_path / "tree") == tree_of(EXAMPLE.artifact / "code", tmp_path / "code")
-
-
-@needs("git")
-def test_the_manifest_names_the_tree_of_upstream(tmp_path: Path) -> None:
-    assert EXAMPLE.named_tree() == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
 
 
 @needs("git")

@@ -13,7 +13,6 @@ from tests.acceptance.example import (
     ended_well,
     outcomes,
     rounded,
-    tree_of,
     verdicts,
 )
 from tests.support.needs import needs
@@ -84,25 +83,7 @@ def test_another_order_is_contradicted(tmp_path: Path) -> None:
     assert (value["obtained"], value["verdict"]) == (ORDER, "CONTRADICTED")
 
 
-def test_the_shipped_artifact_has_no_finding() -> None:
-    answer = rra("lint", EXAMPLE.artifact, "--profile", "archival", "--json").expect(0)
-
-    assert answer.result["findings"] == []
-
-
 # --------------------------------------------------------------------------- the repairs
-
-
-@needs("git")
-def test_upstream_with_the_patches_in_order_is_the_code(tmp_path: Path) -> None:
-    made = EXAMPLE.repaired(tmp_path / "made")
-
-    assert tree_of(made, tmp_path / "tree") == tree_of(EXAMPLE.artifact / "code", tmp_path / "code")
-
-
-@needs("git")
-def test_the_manifest_names_the_tree_of_upstream(tmp_path: Path) -> None:
-    assert EXAMPLE.named_tree() == tree_of(EXAMPLE.folder / "upstream", tmp_path / "upstream")
 
 
 @needs("git")

@@ -117,12 +117,6 @@ def test_without_python_the_launcher_names_what_to_do(
     assert not list((artifact / "outputs" / "table1").iterdir())
 
 
-def test_the_shipped_artifact_has_no_finding() -> None:
-    answer = rra("lint", EXAMPLE.artifact, "--json").expect(0)
-
-    assert answer.result["findings"] == []
-
-
 def test_the_repairs_name_a_failed_and_a_working_run() -> None:
     runs = EXAMPLE.repair_runs()
 
