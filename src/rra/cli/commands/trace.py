@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -15,10 +16,24 @@ if TYPE_CHECKING:
     from rra.audit import Trace
 
 _READ_SHOWN = 6
+_NEGATIVE = re.compile(r"-\.?[0-9]")
+
+
+class _TraceCommand(VerbCommand):
+    """Takes a word such as ``-45.8`` for the number that it is; no option begins with a digit."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put what is no option behind ``--`` where a negative number is among it."""
+        before = args[: args.index("--")] if "--" in args else args
+        if any(_NEGATIVE.match(word) for word in before):
+            options = [w for w in before if w.startswith("-") and not _NEGATIVE.match(w)]
+            others = [w for w in before if w not in options]
+            args = [*options, "--", *others, *args[len(before) + 1 :]]
+        return super().parse_args(ctx, args)
 
 
 @click.command(
-    "trace", cls=VerbCommand, examples=("rra trace 98.9", "rra trace table1/lda . --json")
+    "trace", cls=_TraceCommand, examples=("rra trace 98.9", "rra trace table1/lda . --json")
 )
 @click.argument("what", metavar="NUMBER|OUTCOME")
 @reference_argument
