@@ -29,6 +29,7 @@ JSON_DOCUMENTS = (
     "reproduction",
     "audit",
     "review",
+    "notice",
 )
 DOCUMENTS = (*YAML_DOCUMENTS, *JSON_DOCUMENTS)
 
@@ -44,6 +45,7 @@ FILES: Mapping[str, str] = {
     "reproduction.json": "reproduction",
     "audit.json": "audit",
     "review.json": "review",
+    "notice.json": "notice",
 }
 """What document a file is, by the name that the format gives it."""
 

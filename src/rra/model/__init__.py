@@ -43,6 +43,7 @@ from rra.model.launcher import (
 )
 from rra.model.lock import ElementLock, EnvironmentLock, FileLock, Lock
 from rra.model.manifest import Author, Code, Incomplete, Manifest, Paper, Source
+from rra.model.notice import Notice
 from rra.model.record import (
     ExecutionRecord,
     InputFile,
@@ -87,6 +88,7 @@ __all__ = [
     "Limits",
     "Lock",
     "Manifest",
+    "Notice",
     "Outcome",
     "OutputFile",
     "OutputSpec",

@@ -402,6 +402,7 @@ _CLAUSES = {
         "A plan or reproduction breaks the format, or says more than its runs show.",
         _MADE,
     ),
+    "notice": ("A notice breaks the format, or says what its kind does not allow.", _MADE),
     "review": ("A review breaks the format, or names nothing that shows what it says.", _MADE),
     "bundle": (
         (

@@ -7,7 +7,7 @@ import { YAML_KINDS } from './read.mjs';
 const SCHEMAS = process.env.RRA_SCHEMAS
   ?? fileURLToPath(new URL('../../../schemas/v1/', import.meta.url));
 const JSON_KINDS = ['lock', 'execution-record', 'bundle-config', 'plan', 'reproduction', 'audit',
-  'review'];
+  'review', 'notice'];
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 const asMap = (named) => (typeof named === 'string' ? { '*': named } : named ?? {});
 

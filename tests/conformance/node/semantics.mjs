@@ -800,6 +800,23 @@ const reviewRules = {
     by === 'model' && !review.reviewer.model, 'judged_by')),
 };
 
+const noticeRules = {
+  'notice/times': timesOf('issued'),
+  'notice/orcid': ({ issuer: { orcid } = {} }) => when(orcid && checkDigit(orcid) !== orcid.at(-1),
+    'issuer', 'orcid'),
+  'notice/successor-is-named': ({ kind, superseded_by: next }) => when(
+    kind === 'superseded' && !next, 'kind'),
+  'notice/successor-of-superseded': ({ kind, superseded_by: next }) => when(
+    kind !== 'superseded' && next, 'superseded_by'),
+  'notice/successor-is-another': ({ kind, bundle, superseded_by: next }) => when(
+    kind === 'superseded' && bundle && next?.bundle === bundle, 'superseded_by', 'bundle'),
+  'notice/until-of-an-embargo': ({ kind, until }) => when(kind !== 'embargo' && until, 'until'),
+  'notice/until-is-a-day': ({ kind, until }) => when(
+    kind === 'embargo' && until && !isDay(until), 'until'),
+  'notice/ends-after-issue': ({ kind, until, issued }) => when(kind === 'embargo' && until
+    && isDay(until) && isMoment(issued) && until < issued.slice(0, 10), 'until'),
+};
+
 const eachEntry = (rules, map) => entries(map)
   .flatMap(([id, object]) => apply(rules, object, [id], { id }));
 const eachItem = (rules, key, document) => list(document[key])
@@ -823,6 +840,7 @@ const FAULTS = {
   audit: (audit) => [
     ...apply(auditRules, audit, []), ...eachItem(auditValueRules, 'values', audit)],
   review: (review) => apply(reviewRules, review, []),
+  notice: (notice) => apply(noticeRules, notice, []),
 };
 
 export function semantics(kind, document, text, schemaFaults) {

@@ -18,6 +18,7 @@ from rra.artifact.semantics import (
     launchers,
     lock,
     manifests,
+    notice,
     plan,
     record,
     references,
@@ -48,6 +49,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "reproduction": (reproduction.check,),
     "audit": (audit.check,),
     "review": (review.check,),
+    "notice": (notice.check,),
 }
 """Checks of each document, by the name of its schema."""
 
