@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import posixpath
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from rra.author.launchers import ParameterWord, Step, default_collect
 from rra.author.names import slug, unique
-from rra.scan import Argument, Command, EntryPoint, Scan, files_behind_script
+from rra.scan import (
+    Argument,
+    Command,
+    EntryPoint,
+    Scan,
+    files_behind_script,
+    missing_import_roots,
+)
 
 MAX_LAUNCHERS = 24
 """More documented commands than these are named in a note only."""
@@ -17,6 +25,8 @@ MAX_LAUNCHERS = 24
 _MAIN = re.compile(
     r"^(?:main|run|train|experiment|evaluate|eval|reproduce|demo|test)", re.IGNORECASE
 )
+_PYTHON = re.compile(r"python[0-9.]*")
+_PATH = "PYTHONPATH"
 _SHOW_OUTPUTS = """\
 import json, sys
 for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
@@ -153,10 +163,11 @@ def _from_command(command: Command, scan: Scan, taken: dict[str, DraftLauncher])
     step = Step(words, command.workdir, command.variables)
     scripts = (*first, *([command.script] if command.script else []))
     behind = _behind(scripts, scan)
-    notes = [f"runs {script} first: its files are read by {command.script}" for script in first]
+    steps, notes = _with_import_path([*before, step], scan)
+    notes += [f"runs {script} first: its files are read by {command.script}" for script in first]
     return DraftLauncher(
         id=unique(_id_of(command, taken), taken),
-        steps=(*before, step),
+        steps=steps,
         origin=f"{command.source}:{command.line}",
         text=command.text,
         scripts=scripts,
@@ -193,6 +204,45 @@ def _script_step(script: PurePosixPath, scan: Scan) -> Step:
         if command.script == script and command.kind == "run" and not command.placeholders:
             return _plain_step(command)
     return Step(("bash" if script.suffix in {".sh", ".bash"} else "python", str(script)))
+
+
+def _with_import_path(steps: Iterable[Step], scan: Scan) -> tuple[tuple[Step, ...], list[str]]:
+    """Put folders on Python's path that the scripts import from and Python does not look in.
+
+    Returns:
+        The steps, and a line for each that was changed.
+    """
+    changed: list[Step] = []
+    notes: list[str] = []
+    for step in steps:
+        script = _python_script(step)
+        roots: dict[PurePosixPath, str] = {}
+        if script in scan.python_files and not any(name == _PATH for name, _ in step.variables):
+            behind = files_behind_script(scan, script)
+            roots = missing_import_roots(script, behind, scan.python_files, scan.files)
+        if roots:
+            value = ":".join(posixpath.relpath(str(root), step.workdir) for root in roots)
+            step = dataclasses.replace(step, variables=(*step.variables, (_PATH, value)))  # noqa: PLW2901
+        notes += [
+            f"{_PATH}: {script} imports {name} from {_folder(root)}, where python does not look"
+            for root, name in roots.items()
+        ]
+        changed.append(step)
+    return tuple(changed), notes
+
+
+def _folder(root: PurePosixPath) -> str:
+    return f"the folder {root}" if root.parts else "the top of the code"
+
+
+def _python_script(step: Step) -> PurePosixPath:
+    """Return the script that a step starts by its path, relative to the code; or the code."""
+    words = [word for word in step.argv if isinstance(word, str)]
+    if not words or not _PYTHON.fullmatch(words[0]):
+        return PurePosixPath()
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    alone = words[1:2] != ["-m"] and script.endswith(".py") and not script.startswith("/")
+    return PurePosixPath(posixpath.normpath(f"{step.workdir}/{script}" if alone else "."))
 
 
 def _parametrised(
@@ -293,14 +343,16 @@ def _from_entry(entry: EntryPoint, scan: Scan, taken: dict[str, DraftLauncher]) 
     program = "bash" if entry.kind == "shell" else "python"
     steps = [*(_script_step(script, scan) for script in first), Step((program, str(entry.path)))]
     behind = _behind([*first, entry.path], scan)
+    steps, notes = _with_import_path(steps, scan)
     return DraftLauncher(
         id=unique(slug(entry.path.stem, otherwise="run"), taken),
-        steps=tuple(steps),
+        steps=steps,
         origin="no document gives a command; the script can be started",
         text=f"{program} {entry.path}",
         scripts=(*first, entry.path),
         behind=behind,
         collect=_collect(behind, scan, None),
+        notes=tuple(notes),
     )
 
 

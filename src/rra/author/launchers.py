@@ -205,11 +205,17 @@ def _command(step: Step, parameters: Mapping[str, str]) -> str:
     words = [_word(word, parameters) for word in step.argv]
     if isinstance(step.argv[0], str):
         words[0] = _program(step.argv[0])
-    settings = [f"{name}={quote(value)}" for name, value in step.variables]
+    settings = [_setting(name, value) for name, value in step.variables]
     command = " ".join([*settings, *words])
     if step.workdir in {"", "."}:
         return command
     return f"(cd -- {quote(step.workdir)} && {command})"
+
+
+def _setting(name: str, value: str) -> str:
+    """Set a variable for one command; a search path goes in front of what is there already."""
+    rest = '"${PYTHONPATH:+:$PYTHONPATH}"' if name == "PYTHONPATH" else ""
+    return f"{name}={quote(value)}{rest}"
 
 
 def _program(word: str) -> str:

@@ -19,6 +19,7 @@ from rra.scan.objects import (
     Scan,
     TextLiteral,
 )
+from rra.scan.reach import missing_import_roots
 from rra.scan.repository import files_behind_script, scan_repository, third_party_imports
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Scan",
     "TextLiteral",
     "files_behind_script",
+    "missing_import_roots",
     "scan_repository",
     "third_party_imports",
 ]

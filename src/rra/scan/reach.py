@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.scan.objects import PythonFile
 
 _STARTED = re.compile(r"(?<![\w/.-])((?:\./)?[\w./-]+\.(?:py|sh|bash|R|jl|ipynb))\b")
+
+_IMPORT_ROOTS = (PurePosixPath(), PurePosixPath("src"))
+"""Folders that imports are written for, beside the importer's own: the repository and `src`."""
 
 _INLINE_IMPORT = re.compile(r"(?:['\";]\s*|^\s*)(?:import|from)\s+([A-Za-z_][\w.]*)", re.MULTILINE)
 
@@ -29,7 +33,7 @@ def local_module(
         bases = [importer.parent.joinpath(*[".."] * (dots - 1))]
         bases = [PurePosixPath(*_flatten(base)) for base in bases]
     else:
-        bases = [importer.parent, PurePosixPath(), PurePosixPath("src")]
+        bases = [importer.parent, *_IMPORT_ROOTS]
     for base in bases:
         if not parts:
             continue
@@ -48,6 +52,43 @@ def _flatten(path: PurePosixPath) -> list[str]:
         elif part not in {"..", "."}:
             parts.append(part)
     return parts
+
+
+def missing_import_roots(
+    script: PurePosixPath,
+    behind: Iterable[PurePosixPath],
+    python_files: Mapping[PurePosixPath, PythonFile],
+    files: Collection[PurePosixPath],
+) -> dict[PurePosixPath, str]:
+    """Return folders that a script needs on Python's path and does not find there.
+
+    Python started with the path of a script looks for modules in the script's own folder
+    (documentation of `sys.path`), and not in the folder that it is started from.
+
+    Args:
+        script: The script that is started.
+        behind: The script and the files that it imports, as `files_behind` returns them.
+        python_files: Python files by path.
+        files: Files of the repository.
+
+    Returns:
+        Each folder with a module that is imported from it.
+    """
+    found: dict[PurePosixPath, str] = {}
+    names = {n for p in behind if p in python_files for n in python_files[p].local_imports}
+    for name in sorted(names):
+        if name.startswith(".") or name.split(".")[0] in sys.stdlib_module_names:
+            continue
+        roots = (script.parent, *_IMPORT_ROOTS)
+        root = next((root for root in roots if _module_in(root, name, files)), script.parent)
+        if root != script.parent:
+            found.setdefault(root, name)
+    return found
+
+
+def _module_in(root: PurePosixPath, name: str, files: Collection[PurePosixPath]) -> bool:
+    stem = root.joinpath(*name.split("."))
+    return stem.with_name(stem.name + ".py") in files or stem / "__init__.py" in files
 
 
 def files_behind(

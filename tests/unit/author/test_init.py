@@ -405,3 +405,45 @@ def test_the_patch_that_repairs_yaml_describes_fits(tmp_path: Path) -> None:
         " category: protocol, effect_on_results: possible, rationale: d}\n"
     )
     assert check_equality(load_artifact(root)).ok
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "line"),
+    [
+        # What xunzheng/notears does: the package's script imports the package itself.
+        ({"p/__init__.py": "", "p/m.py": "import p\n"}, "python p/m.py", "PYTHONPATH=."),
+        ({"src/p/__init__.py": "", "m.py": "import p\n"}, "python m.py", "PYTHONPATH=src"),
+        (
+            {"lib/x.py": "", "scripts/m.py": "import lib.x\n"},
+            "cd scripts && python m.py",
+            "PYTHONPATH=..",
+        ),
+        ({"p/__init__.py": "", "p/m.py": "import p\n"}, "PYTHONPATH=q python p/m.py", "=q"),
+        # Nothing is missing: beside the script, a package of that name elsewhere, `-m`.
+        ({"p/x.py": "", "x.py": "", "p/m.py": "import x\n"}, "python p/m.py", None),
+        ({"json.py": "", "p/m.py": "import json\n"}, "python p/m.py", None),
+        ({"p/__init__.py": "", "p/m.py": "import p\n"}, "python -m p.m", None),
+        ({"p/__init__.py": "", "m.py": "import p\n"}, "python m.py", None),
+    ],
+)
+def test_python_looks_where_the_code_imports_from(
+    tmp_path: Path, files: dict[str, str], command: str, line: str | None
+) -> None:
+    for name in list(files):
+        if name.endswith("m.py"):
+            files = {**files, name: files[name] + "print('fine')\n"}
+    init(write(tmp_path / "r", {**files, "README.md": f"# R\n\n```\n{command}\n```\n"}))
+    text = (tmp_path / "r/launchers/m.sh").read_text()
+    body = text.partition("run() {")[2].partition("}\n")[0]
+    assert (line in body) if line else ("PYTHONPATH" not in body)
+    if line != "=q":
+        fresh = {n: v for n, v in os.environ.items() if n != "PYTHONPATH"}
+        folder = str(Path(sys.executable).parent)
+        done = subprocess.run(
+            ["bash", tmp_path / "r/launchers/m.sh"],
+            env=fresh | {"PATH": f"{folder}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == "fine\n", done.stderr

@@ -215,3 +215,12 @@ def test_folders_variables_and_steps(tmp_path: Path) -> None:
 )
 def test_what_code_writes_keeps_its_place(pattern: str, place: str) -> None:
     assert default_collect(pattern) == (pattern, place)
+
+
+def test_a_search_path_goes_in_front_of_what_is_there(tmp_path: Path) -> None:
+    steps = [Step(("python", "1"), variables=(("PYTHONPATH", "a b"),))]
+    root = artifact(tmp_path, compile_launcher("a", steps, environment="cpu"))
+    (root / "bin/python").write_text('#!/bin/sh\nprintf "%s\\0" "$PYTHONPATH" >> "$RECORD"\n')
+    assert run(root).returncode == 0
+    assert run(root, PYTHONPATH="/observer:/x").returncode == 0
+    assert recorded(root) == ["a b", "a b:/observer:/x"]
