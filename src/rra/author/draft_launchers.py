@@ -341,9 +341,9 @@ def _from_entry(entry: EntryPoint, scan: Scan, taken: dict[str, DraftLauncher]) 
         return _from_notebook(entry.path, "no document says how to run it", scan, taken)
     first = _preparations(entry.path, scan)
     program = "bash" if entry.kind == "shell" else "python"
-    steps = [*(_script_step(script, scan) for script in first), Step((program, str(entry.path)))]
+    plain = [*(_script_step(script, scan) for script in first), Step((program, str(entry.path)))]
     behind = _behind([*first, entry.path], scan)
-    steps, notes = _with_import_path(steps, scan)
+    steps, notes = _with_import_path(plain, scan)
     return DraftLauncher(
         id=unique(slug(entry.path.stem, otherwise="run"), taken),
         steps=steps,
