@@ -134,7 +134,14 @@ def test_continuous_integration_runs_what_the_readme_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [".ci/run", "tools/setup.sh", "tools/system_packages.sh", "tools/node_packages.sh"]
+    "name",
+    [
+        ".ci/run",
+        "tools/setup.sh",
+        "tools/system_packages.sh",
+        "tools/debian13_tools.sh",
+        "tools/node_packages.sh",
+    ],
 )
 def test_scripts_are_executable_and_stop_at_the_first_error(name: str) -> None:
     script = ROOT / name

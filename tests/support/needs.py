@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.debian13 import command
 from tests.support.pythons import OTHERS, find_python
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ NEEDS = {
         lambda: _succeeds("docker-registry", "--version"), "apt-get install docker-registry"
     ),
     "skopeo": Need(lambda: _succeeds("skopeo", "--version"), "apt-get install skopeo"),
+    "oras": Need(lambda: _succeeds(command("oras"), "version"), "run tools/debian13_tools.sh"),
+    "cosign": Need(lambda: _succeeds(command("cosign"), "version"), "run tools/debian13_tools.sh"),
     "openssl": Need(lambda: _succeeds("openssl", "version"), "apt-get install openssl"),
     "zstd": Need(lambda: _succeeds("zstd", "--version"), "apt-get install zstd"),
     "setpriv": Need(

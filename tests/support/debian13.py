@@ -1,0 +1,18 @@
+"""Where the commands lie that `tools/debian13_tools.sh` brings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+#: Found when this is imported: tests have homes and caches of their own.
+BIN = (
+    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rra-tools/debian13/usr/bin"
+)
+
+
+def command(name: str) -> str:
+    """Return the path of ``oras`` or ``cosign``: from the folder, or else from PATH."""
+    ours = BIN / name
+    return str(ours) if ours.is_file() else shutil.which(name) or name
