@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rra.api._result import Progress, VerbResult, silent
-from rra.lint.conformance import Outcome, read_cases, run_case
+from rra.errors import FormatError
+from rra.lint.conformance import Outcome, find_cases, run_case
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,15 +50,21 @@ def spec_conformance(
         folder: Folder of cases, at any depth; the corpus that ships by default.
         progress: Called with one line.
 
+    Returns:
+        What was found; cases whose expectation is malformed are among its problems, the others
+        are run all the same.
+
     Raises:
         UsageError: There is no case, or a case has no document.
-        FormatError: Expectations are malformed; each with file and line.
     """
     from rra.author import expected_guide
 
-    cases = read_cases(Path(folder) if folder is not None else None)
+    cases, malformed = find_cases(Path(folder) if folder is not None else None)
     progress(f"running {len(cases)} case{'s' * (len(cases) != 1)}")
     outcomes = tuple(run_case(case, expected_guide) for case in cases)
     agree = all(outcome.agrees for outcome in outcomes)
     name = str(folder) if folder is not None else ""
-    return ConformanceReport(corpus=name, outcomes=outcomes, exit_code=0 if agree else 1)
+    exit_code = FormatError.exit_code if malformed else 0 if agree else 1
+    return ConformanceReport(
+        corpus=name, outcomes=outcomes, exit_code=exit_code, problems=tuple(malformed)
+    )

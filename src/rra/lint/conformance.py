@@ -141,6 +141,23 @@ def read_cases(root: Path | None = None) -> list[Case]:
         UsageError: There is no such folder, or no case in it.
         FormatError: Expectations are malformed; every problem, with file and line.
     """
+    cases, problems = find_cases(root)
+    if problems:
+        message = f"expectations of the corpus are malformed: {len(problems)} problems"
+        hint = "schemas/conformance/expect.schema.json says what an expectation is"
+        raise FormatError(message, problems=tuple(problems), hint=hint)
+    return cases
+
+
+def find_cases(root: Path | None = None) -> tuple[list[Case], list[Problem]]:
+    """Find the cases below a folder, and what is wrong with those that cannot be used.
+
+    Args:
+        root: The folder; the corpus that ships by default.
+
+    Raises:
+        UsageError: There is no such folder, or no case in it.
+    """
     root = root or conformance_path()
     if not root.is_dir():
         what = "is a file" if root.is_file() else "does not exist"
@@ -152,13 +169,9 @@ def read_cases(root: Path | None = None) -> list[Case]:
             cases.append(_read_case(root, folder))
         except FormatError as error:
             problems += error.problems
-    if problems:
-        message = f"expectations of the corpus are malformed: {len(problems)} problems"
-        hint = "schemas/conformance/expect.schema.json says what an expectation is"
-        raise FormatError(message, problems=tuple(problems), hint=hint)
-    if not cases:
+    if not cases and not problems:
         raise UsageError(f"no case below {root}", hint=f"a case is a folder with {EXPECT}")
-    return cases
+    return cases, problems
 
 
 def run_case(case: Case, expected_guide: Callable[[Artifact], str | None] | None = None) -> Outcome:

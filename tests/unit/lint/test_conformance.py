@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rra.api import spec_conformance
 from rra.errors import FormatError, UsageError
 from rra.lint.conformance import Outcome, read_cases, run_case
 from tests.lint.support import write_artifact
@@ -152,3 +153,12 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     case(tmp_path, "a", SETTINGS.replace("settings.yaml", "other.yaml"))
     with pytest.raises(UsageError, match=r"the case a has no file other\.yaml"):
         run(tmp_path)
+
+
+def test_a_malformed_expectation_does_not_hide_the_other_cases(tmp_path: Path) -> None:
+    case(tmp_path, "bad", "title: 1\n")
+    case(tmp_path, "good", SETTINGS)
+    report = spec_conformance(tmp_path)
+    assert [(one.case.name, one.agrees) for one in report.outcomes] == [("good", True)]
+    assert {problem.path for problem in report.problems} == {"bad/expect.yaml"}
+    assert (report.ok, report.exit_code) == (False, 4)
