@@ -20,11 +20,32 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from rra.bundle.store import MANIFEST_TYPE, Descriptor
+from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, Descriptor
 
 
 def sha256(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def subject_of(data: bytes) -> str | None:
+    """Return the digest of what a manifest is about."""
+    subject = json.loads(data).get("subject")
+    return str(subject["digest"]) if subject else None
+
+
+def entry_of(data: bytes, kind: str = MANIFEST_TYPE) -> dict[str, Any]:
+    """Return the entry of a manifest in an index."""
+    document = json.loads(data)
+    entry = {"mediaType": kind, "digest": sha256(data), "size": len(data)}
+    shown = {key: document[key] for key in ("artifactType", "annotations") if key in document}
+    return entry | shown
+
+
+def index_of(*entries: dict[str, Any]) -> bytes:
+    """Return an index of entries."""
+    return json.dumps(
+        {"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": list(entries)}
+    ).encode()
 
 
 def repository_of(seen: Seen) -> str:
@@ -88,6 +109,7 @@ class Quirks:
         strict: Whether a PATCH has to begin where the upload ends; else it is appended.
         levels: How many parts the name of a repository has; 0 for any number.
         unsorted: Whether tags come in no order.
+        referrers: Whether it has the referrers API.
     """
 
     patch_limit: int = 1 << 40
@@ -96,17 +118,18 @@ class Quirks:
     strict: bool = True
     levels: int = 0
     unsorted: bool = False
+    referrers: bool = False
 
 
 QUIRKS = {
-    "": Quirks(),
+    "": Quirks(referrers=True),
     "ghcr": Quirks(patch_limit=4 << 20),
     "ecr": Quirks(patch_status=201),
     "gar": Quirks(patch_refused=405),
     "hub": Quirks(levels=2),
     "distribution-2.8": Quirks(strict=False, unsorted=True),
 }
-"""None of them knows the referrers API; none takes all that a push may want."""
+"""None that has a name knows the referrers API, or takes all that a push may want."""
 
 Rule = Callable[[Seen], Reply | None]
 """Answers a request, or leaves it to the next rule."""
@@ -126,6 +149,8 @@ class HttpRegistry:
         owned: Repositories, and the blobs that they have.
         uploads: What came of uploads that were not ended.
         profile: Whose habits it has: one of `QUIRKS`.
+        page: Entries of one page of a list of referrers; 0 for all.
+        filters: Whether a list of referrers is filtered by kind where that is asked for.
         read_limit: Bytes of an upload after which the connection is closed, once.
     """
 
@@ -139,6 +164,8 @@ class HttpRegistry:
         self.uploads: dict[str, bytearray] = {}
         self.numbers = itertools.count()
         self.profile = ""
+        self.page = 0
+        self.filters = True
         self.owned: set[tuple[str, str]] = set()
         self.read_limit: int | None = None
         self.ended = threading.Event()
@@ -197,6 +224,8 @@ class HttpRegistry:
             return Reply(200, json.dumps({"name": "any", "tags": tags}).encode())
         if kind == "blobs":
             return self.blob(seen, name)
+        if kind == "referrers" and QUIRKS[self.profile].referrers:
+            return self.referrers(seen, name)
         return self.upload(seen) if "/uploads/" in seen.path else Reply(404)
 
     def blob(self, seen: Seen, digest: str) -> Reply:
@@ -211,6 +240,25 @@ class HttpRegistry:
             return Reply(416)
         whole = f"bytes {start}-{len(data) - 1}/{len(data)}"
         return Reply(206, data[start:], {"Content-Range": whole})
+
+    def referrers(self, seen: Seen, digest: str) -> Reply:
+        """List what is about a digest, a page at a time."""
+        kinds = seen.query.get("artifactType", [])
+        about = [
+            entry_of(data, kind)
+            for name, (data, kind) in sorted(self.manifests.items())
+            if ":" in name and subject_of(data) == digest
+        ]
+        headers = {"Content-Type": INDEX_TYPE}
+        if kinds and self.filters:
+            about = [entry for entry in about if entry.get("artifactType") in kinds]
+            headers["OCI-Filters-Applied"] = "artifactType"
+        begin = int(seen.query.get("from", ["0"])[0])
+        page = about[begin : begin + self.page] if self.page else about
+        if begin + len(page) < len(about):
+            query = "".join(f"&artifactType={kind}" for kind in kinds)
+            headers["Link"] = f'<{seen.path}?from={begin + len(page)}{query}>; rel="next"'
+        return Reply(200, index_of(*page), headers)
 
     def upload(self, seen: Seen) -> Reply:
         if seen.method == "POST":
@@ -261,7 +309,11 @@ class HttpRegistry:
         if seen.method == "PUT":
             kept = (seen.body, seen.headers["content-type"])
             self.manifests[name] = self.manifests[sha256(seen.body)] = kept
-            return Reply(201, headers={"Docker-Content-Digest": sha256(seen.body)})
+            headers = {"Docker-Content-Digest": sha256(seen.body)}
+            subject = subject_of(seen.body)
+            if subject and QUIRKS[self.profile].referrers:
+                headers["OCI-Subject"] = subject
+            return Reply(201, headers=headers)
         if name not in self.manifests:
             return Reply(404, b'{"errors": [{"code": "MANIFEST_UNKNOWN"}]}')
         data, kind = self.manifests[name]

@@ -10,6 +10,7 @@ Source: OCI Image Specification 1.1, Image Layout; POSIX.1-2017, ustar interchan
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -22,8 +23,11 @@ from rra.bundle.canonical import archive_blocks
 from rra.bundle.index import BLOBS, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
 from rra.bundle.layout import LayoutStore, check_version
 from rra.bundle.names import printable
+from rra.bundle.reference import is_digest
+from rra.bundle.referrers import LocalReferrers
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
+    BLOCK,
     MANIFEST_TYPE,
     MAX_MANIFEST_BYTES,
     Descriptor,
@@ -51,6 +55,7 @@ class ArchiveStore:
         self._file = file
         self._members: dict[str, Place] | None = None
         self._draft: LayoutStore | None = None
+        self._statements = LocalReferrers(self)
 
     @property
     def name(self) -> str:
@@ -112,7 +117,7 @@ class ArchiveStore:
             UsageError: There is no such file or bundle, or several would do.
             CorruptError: The bytes are not what the index says, or the tar is damaged.
         """
-        descriptor = self._read_index().find(reference)
+        descriptor = self._read_index().find(reference, self._statements.refers)
         return read_blob(self, descriptor, MAX_MANIFEST_BYTES), descriptor
 
     def put_manifest(
@@ -122,8 +127,45 @@ class ArchiveStore:
         return self._writable().put_manifest(data, tag, media_type=media_type)
 
     def tags(self) -> list[str]:
-        """Return the tags of the file, sorted."""
+        """Return the tags of bundles in the file, sorted."""
         return self._read_index().tags()
+
+    def referrers(self, digest: str, artifact_type: str | None = None) -> list[Descriptor]:
+        """Return the statements on a manifest; see `BlobStore.referrers`.
+
+        Raises:
+            UsageError: There is no such file.
+            CorruptError: A manifest is not what the index says, or the tar is damaged.
+        """
+        return self._statements.of(self._read_index().entries, digest, artifact_type)
+
+    def put_referrer(self, data: bytes, subject: Descriptor) -> Descriptor:
+        """Keep a statement on a manifest that was put before, or that the file has.
+
+        In the second case the new file has all that the old one has.
+
+        Raises:
+            FormatError: The bytes name another subject, or are no manifest.
+            UsageError: Neither has the subject.
+            StorageError: The disk is full or refuses.
+        """
+        draft = self._writable()
+        if not draft.has(subject.digest):
+            self._take_over(draft, subject)
+        return draft.put_referrer(data, subject)
+
+    def _take_over(self, draft: LayoutStore, subject: Descriptor) -> None:
+        """Bring all that the file has into the new one."""
+        if not (self._file.is_file() and _blob(subject.digest) in self._scan()):
+            message = f"{self._file} holds no manifest {subject.digest}"
+            raise UsageError(message, hint="copy the bundle there first: rra copy")
+        for name, (_, size) in self._scan().items():
+            digest = f"sha256:{name.rpartition('/')[2]}"
+            blob = Descriptor("application/octet-stream", digest, size)
+            if is_digest(digest) and not draft.has(digest):
+                with self.open(blob) as stream:
+                    draft.put_blob(blob, iter(functools.partial(stream.read, BLOCK), b""))
+        draft.take_over(self._read_index())
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

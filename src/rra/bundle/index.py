@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from typing import Any
 
 from rra.bundle.jsonio import parse_json
 from rra.bundle.reference import is_digest
-from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, Descriptor, parse_descriptor
+from rra.bundle.referrers import is_reserved_tag
+from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, REF_NAME, Descriptor, parse_descriptor
 from rra.errors import CorruptError, FormatError, UsageError
 
 INDEX = "index.json"
 OCI_LAYOUT = "oci-layout"
 IMAGE_LAYOUT = b'{"imageLayoutVersion":"1.0.0"}'
 BLOBS = "blobs/sha256"
-REF_NAME = "org.opencontainers.image.ref.name"
 MAX_INDEX_BYTES = 4 * 1024 * 1024
 
 
@@ -65,16 +66,26 @@ class Index:
 
     def tags(self) -> list[str]:
         """Return the names that bundles go by, sorted."""
-        return sorted({tag for entry in self.entries if (tag := entry.annotations.get(REF_NAME))})
+        names = {tag for entry in self.entries if (tag := entry.annotations.get(REF_NAME))}
+        return sorted(name for name in names if not is_reserved_tag(name))
 
-    def find(self, reference: str | None) -> Descriptor:
-        """Return the manifest of a tag or digest, or the only one.
+    def find(
+        self, reference: str | None, refers: Callable[[Descriptor], bool] = lambda _: False
+    ) -> Descriptor:
+        """Return the manifest of a tag or digest, or the only one that is no statement.
+
+        Args:
+            reference: The tag or digest; None for the only bundle.
+            refers: Tells whether an entry is a statement on another; asked only where there is
+                more than one.
 
         Raises:
             UsageError: There is none, or there are several.
             CorruptError: A tag names two different manifests.
         """
         chosen = [entry for entry in self.entries if _is_named(entry, reference)]
+        if reference is None and len({entry.digest for entry in chosen}) > 1:
+            chosen = [entry for entry in chosen if not refers(entry)]
         digests = {entry.digest for entry in chosen}
         names = ", ".join(self.tags()) or "none"
         if not digests:
@@ -106,6 +117,18 @@ class Index:
             if not _gives_way(old, descriptor.digest, tag)
         ]
         return Index.parse(_dump({**self.document, "manifests": [*kept, entry]}), self.where)
+
+    def over(self, older: Index) -> Index:
+        """Return the index of a place that had the older one and is given this one's entries."""
+        kept = [
+            raw
+            for raw, old in zip(older.document["manifests"], older.entries, strict=True)
+            if not any(
+                _gives_way(old, new.digest, new.annotations.get(REF_NAME)) for new in self.entries
+            )
+        ]
+        listed = [*kept, *self.document["manifests"]]
+        return Index.parse(_dump({**older.document, "manifests": listed}), self.where)
 
     def to_bytes(self) -> bytes:
         """Return the document as it is written."""

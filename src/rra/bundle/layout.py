@@ -29,6 +29,7 @@ from rra._base.files import (
 from rra.bundle.index import BLOBS, IMAGE_LAYOUT, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
 from rra.bundle.journal import Journal
 from rra.bundle.jsonio import parse_json
+from rra.bundle.referrers import LocalReferrers, referrer_of
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
     MANIFEST_TYPE,
@@ -50,6 +51,7 @@ class LayoutStore:
         self._new: list[Path] | None = None
         self._index: Index | None = None
         self._journal: Journal | None = None
+        self._statements = LocalReferrers(self)
 
     @property
     def name(self) -> str:
@@ -135,7 +137,7 @@ class LayoutStore:
             UsageError: There is no such layout or bundle, or several would do.
             CorruptError: The bytes are not what the index says.
         """
-        descriptor = self._read_index().find(reference)
+        descriptor = self._read_index().find(reference, self._statements.refers)
         return read_blob(self, descriptor, MAX_MANIFEST_BYTES), descriptor
 
     def put_manifest(
@@ -152,15 +154,33 @@ class LayoutStore:
             descriptor = Descriptor(
                 media_type, descriptor.digest, descriptor.size, artifact_type=artifact_type
             )
-        self._keep([data], media_type, descriptor)
-        self._index = (self._index or self._read_index()).adding(descriptor, tag)
-        if self._new is None:
-            atomic_write(self._place / INDEX, self._index.to_bytes())
-        return descriptor
+        return self._list(data, descriptor, tag)
 
     def tags(self) -> list[str]:
-        """Return the tags of the layout, sorted."""
+        """Return the tags of bundles in the layout, sorted."""
         return self._read_index().tags()
+
+    def referrers(self, digest: str, artifact_type: str | None = None) -> list[Descriptor]:
+        """Return the statements on a manifest; see `BlobStore.referrers`.
+
+        Raises:
+            UsageError: There is no such layout.
+            CorruptError: A manifest is not what the index says.
+        """
+        return self._statements.of(self._read_index().entries, digest, artifact_type)
+
+    def put_referrer(self, data: bytes, subject: Descriptor) -> Descriptor:
+        """Keep a statement on a manifest, as other tools do: in the index, without a name.
+
+        Raises:
+            FormatError: The bytes name another subject, or are no manifest.
+            StorageError: The disk is full or refuses.
+        """
+        return self._list(data, referrer_of(data, subject), None)
+
+    def take_over(self, older: Index) -> None:
+        """List what another index lists besides, whose blobs come here too; while writing."""
+        self._index = self._read_index().over(older)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -224,6 +244,16 @@ class LayoutStore:
                     blob.unlink(missing_ok=True)
                 self._journal.close()
                 self._new, self._index, self._journal = None, None, None
+
+    def _list(self, data: bytes, descriptor: Descriptor, tag: str | None) -> Descriptor:
+        """Keep a manifest and list it; outside of a bracket at once."""
+        self._keep([data], descriptor.media_type, descriptor)
+        index = self._read_index().adding(descriptor, tag)
+        if self._new is None:
+            atomic_write(self._place / INDEX, index.to_bytes())
+        else:
+            self._index = index
+        return descriptor
 
     def _keep(
         self, chunks: Iterable[bytes], media_type: str, expected: Descriptor | None

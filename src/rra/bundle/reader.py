@@ -13,7 +13,7 @@ from rra.bundle.config import (
     parse_config,
     parse_manifest,
 )
-from rra.bundle.store import BlobStore, Descriptor, read_blob, resolve
+from rra.bundle.store import Descriptor, ManifestStore, read_blob, resolve
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Bundle:
         return list(zip(self.manifest.layers, self.config.layers, strict=True))
 
 
-def read_bundle(store: BlobStore, tag: str | None = None, digest: str | None = None) -> Bundle:
+def read_bundle(store: ManifestStore, tag: str | None = None, digest: str | None = None) -> Bundle:
     """Read manifest and config of a bundle; no layer is touched.
 
     Args:

@@ -22,6 +22,8 @@ from rra.errors import CorruptError, FormatError, Problem, UnsafePathError
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
+REF_NAME = "org.opencontainers.image.ref.name"
+"""Annotation of a descriptor in a layout: the name that the bundle has there."""
 MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 """Largest manifest that is read (registries must take at least this)."""
 
@@ -72,8 +74,8 @@ class BlobReader(Protocol):
         """
 
 
-class BlobStore(BlobReader, Protocol):
-    """A place that bundles are read from and written to."""
+class ManifestStore(BlobReader, Protocol):
+    """A place that bundles are read from and written to, without what others say of them."""
 
     def has(self, digest: str) -> bool:
         """Tell whether a blob is there; its bytes are not looked at."""
@@ -105,20 +107,49 @@ class BlobStore(BlobReader, Protocol):
         """Keep a manifest under a tag, after everything that it names."""
 
     def tags(self) -> list[str]:
-        """Return the tags of the place, sorted."""
+        """Return the tags of bundles in the place, sorted; those of statements are left out."""
 
     def writing(self) -> AbstractContextManager[None]:
         """Bracket all writes of one bundle: when the block raises, nothing of it is left."""
 
 
-class BundleWriter(BlobStore, Protocol):
+class BlobStore(ManifestStore, Protocol):
+    """A place of bundles and of the statements that others attach to them."""
+
+    def referrers(self, digest: str, artifact_type: str | None = None) -> list[Descriptor]:
+        """Return the statements on a manifest, sorted by digest.
+
+        Each was read and names the digest as its subject; kind and annotations are its own, not
+        those of a list. What it says is not looked at.
+
+        Args:
+            digest: Digest of the subject, which may be missing.
+            artifact_type: The only kind that is wanted; None for all.
+
+        Raises:
+            CorruptError: A manifest is not what names it.
+        """
+
+    def put_referrer(self, data: bytes, subject: Descriptor) -> Descriptor:
+        """Keep a statement on a manifest, after everything that it names; again is harmless.
+
+        Args:
+            data: Bytes of its manifest, which names the subject.
+            subject: The manifest that it is about.
+
+        Raises:
+            FormatError: The bytes name another subject, or are no manifest.
+        """
+
+
+class BundleWriter(ManifestStore, Protocol):
     """A place that bundles are made in: blobs can be taken back while they are written."""
 
     def discard(self, digest: str) -> None:
         """Forget a blob that was put since the writing began."""
 
 
-def resolve(store: BlobStore, tag: str | None, digest: str | None) -> tuple[bytes, Descriptor]:
+def resolve(store: ManifestStore, tag: str | None, digest: str | None) -> tuple[bytes, Descriptor]:
     """Return the manifest that a reference names; a digest decides over a tag.
 
     Raises:
@@ -220,7 +251,7 @@ def check_bytes(data: bytes, descriptor: Descriptor, where: str) -> None:
     VerifiedReader(io.BytesIO(data), descriptor, where).drain()
 
 
-def read_blob(store: BlobStore, descriptor: Descriptor, limit: int) -> bytes:
+def read_blob(store: BlobReader, descriptor: Descriptor, limit: int) -> bytes:
     """Return a whole small blob, verified.
 
     Raises:

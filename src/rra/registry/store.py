@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,30 +17,23 @@ import urllib3.exceptions
 from oras.container import Container
 
 from rra._base.files import storage_errors
-from rra.bundle.reference import RegistryReference, is_digest, is_tag
-from rra.bundle.store import (
-    INDEX_TYPE,
-    MANIFEST_TYPE,
-    MAX_MANIFEST_BYTES,
-    Descriptor,
-    check_bytes,
-    verified,
-)
+from rra.bundle.reference import RegistryReference, is_digest
+from rra.bundle.referrers import is_reserved_tag
+from rra.bundle.store import MANIFEST_TYPE, Descriptor, verified
 from rra.errors import CorruptError, RegistryError, UsageError
 from rra.registry.body import Body
-from rra.registry.failures import broke, host_of, plain_body, small_body, unreachable
-from rra.registry.origin import Origin
+from rra.registry.failures import broke, host_of, plain_body, unreachable
+from rra.registry.manifests import Manifests
 from rra.registry.parallel import DigestLocks
 from rra.registry.pieces import PiecesRefusedError, PiecewiseUpload
 from rra.registry.policy import BLOCK, RETRIED
 from rra.registry.provider import OriginRegistry, challenged
+from rra.registry.referrers import Referrers
 
 if TYPE_CHECKING:
     import requests
 
 _OCTETS = "application/octet-stream"
-_DIGEST_HEADER = "Docker-Content-Digest"
-_TAGS_BYTES = 4 * 1024 * 1024
 _TAGS_SHOWN = 8
 
 
@@ -64,6 +56,7 @@ class RegistryStore:
         if (self._container.registry, self._container.api_prefix) != (netloc, reference.repository):
             message = f"{reference} cannot be said to a registry"
             raise UsageError(message, hint="write HOST[:PORT]/REPOSITORY:TAG")
+        self._manifests = Manifests(registry, reference.repository, self.name)
 
     @property
     def name(self) -> str:
@@ -214,23 +207,12 @@ class RegistryStore:
             RegistryError: The registry does not answer, or with an error.
         """
         wanted = reference or self.reference.digest or self.reference.tag or self._only_tag()
-        url = self._url(self._container.manifest_url(wanted))
-        answer = self.registry.request(
-            "GET", url, headers={"Accept": f"{MANIFEST_TYPE}, {INDEX_TYPE}"}
-        )
-        with answer:
-            if answer.status_code == 404:
-                raise self._no_manifest(answer, wanted)
-            if answer.status_code != 200:
-                raise self.registry.refusal(answer, self._reading)
-            data = small_body(answer, MAX_MANIFEST_BYTES, "a manifest")
-        media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip()
-        digest = "sha256:" + hashlib.sha256(data).hexdigest()
-        descriptor = Descriptor(media_type or MANIFEST_TYPE, digest, len(data))
-        self._check_manifest(data, descriptor, wanted, answer.headers.get(_DIGEST_HEADER))
+        found = self._manifests.find(wanted)
+        if found is None:
+            raise self._no_manifest(wanted)
         if not is_digest(wanted):
-            self.registry.notice(f"{self.name}:{wanted} is {digest}")
-        return data, descriptor
+            self.registry.notice(f"{self.name}:{wanted} is {found[1].digest}")
+        return found
 
     def put_manifest(
         self, data: bytes, tag: str | None, *, media_type: str = MANIFEST_TYPE
@@ -242,42 +224,37 @@ class RegistryStore:
             UnknownBlobError: It does not have all that the manifest names.
             RegistryError: The registry does not answer, or refuses.
         """
-        descriptor = Descriptor(media_type, "sha256:" + hashlib.sha256(data).hexdigest(), len(data))
-        url = self._url(self._container.manifest_url(tag or descriptor.digest))
-        with self.registry.request(
-            "PUT", url, headers={"Content-Type": media_type}, body=data
-        ) as answer:
-            if answer.status_code not in {200, 201, 202}:
-                raise self.registry.refusal(answer, self._pushing)
-            kept = answer.headers.get(_DIGEST_HEADER, descriptor.digest)
-        if kept != descriptor.digest:
-            message = f"{self.name} says it kept manifest {kept[:80]}, not {descriptor.digest}"
-            raise CorruptError(message, hint="the registry changes what it is given; use another")
-        return descriptor
+        return self._manifests.put(data, tag, media_type).descriptor
 
     def tags(self) -> list[str]:
-        """Return the tags of the repository, sorted; none where there is no such repository.
+        """Return the tags of bundles, sorted; none where there is no such repository.
 
         Raises:
             RegistryError: The registry does not answer, or with something that is no list.
         """
-        found: set[str] = set()
-        url = self._url(self._container.tags_url())
-        for _ in range(self.registry.policy.pages):
-            with self.registry.request("GET", url) as answer:
-                if answer.status_code == 404:
-                    return []
-                if answer.status_code != 200:
-                    raise self.registry.refusal(answer, f"list {self.name}")
-                found.update(_tag_list(answer))
-                following = answer.links.get("next", {}).get("url")
-            if not following:
-                return sorted(found)
-            url = self.registry.resolve(answer, following)
-            if Origin.of(url) != self.registry.origin:
-                raise RegistryError(f"{self.name} continues its list of tags on another host")
-        message = f"{self.name} lists its tags without an end"
-        raise RegistryError(message, hint="name the tag; ask who runs the registry")
+        return sorted(tag for tag in self._manifests.tags() if not is_reserved_tag(tag))
+
+    def referrers(self, digest: str, artifact_type: str | None = None) -> list[Descriptor]:
+        """Return the statements on a manifest; see `BlobStore.referrers`.
+
+        What a list names and is no statement on it is left out, and said to the user.
+
+        Raises:
+            CorruptError: A manifest is not what its digest says.
+            FormatError: A list is none.
+            RegistryError: The registry does not answer, refuses, or lists without measure.
+        """
+        return Referrers(self._manifests).of(_digest(digest), artifact_type)
+
+    def put_referrer(self, data: bytes, subject: Descriptor) -> Descriptor:
+        """Keep a statement on a manifest; see `rra.registry.referrers`.
+
+        Raises:
+            FormatError: The bytes name another subject, or are no manifest.
+            UnknownBlobError: The registry does not have all that the manifest names.
+            RegistryError: The registry does not answer, refuses, or others write all the time.
+        """
+        return Referrers(self._manifests).put(data, subject)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -355,30 +332,11 @@ class RegistryStore:
         hint = f"name one of its tags: {_few(tags)}"
         raise UsageError(f"{self.name} has {len(tags)} tags", hint=hint)
 
-    def _no_manifest(self, answer: requests.Response, wanted: str) -> UsageError:
+    def _no_manifest(self, wanted: str) -> UsageError:
         """Return the error for a tag or digest that the registry does not know."""
-        answer.close()
         tags = self.tags()
         hint = f"its tags: {_few(tags)}" if tags else "there is no such repository, or it is empty"
         return UsageError(f"{self.name} has no bundle {wanted}", hint=hint)
-
-    def _check_manifest(
-        self, data: bytes, descriptor: Descriptor, wanted: str, said: str | None
-    ) -> None:
-        """Hold a manifest against the digest asked for, the registry's word, and its own type."""
-        hint = "do not use it; ask who runs the registry"
-        if is_digest(wanted):
-            check_bytes(data, Descriptor(descriptor.media_type, wanted, len(data)), self.name)
-        elif said is not None and said != descriptor.digest:
-            message = f"{self.name} calls manifest {descriptor.digest} {said[:80]}"
-            raise CorruptError(message, hint=hint)
-        try:
-            own = json.loads(data).get("mediaType", descriptor.media_type)
-        except (ValueError, RecursionError, AttributeError):
-            return  # whoever reads the manifest says what is wrong with it
-        if own != descriptor.media_type:
-            message = f"{self.name} gives a manifest as {descriptor.media_type}, which says {own}"
-            raise CorruptError(message[:400], hint=hint)
 
 
 class _Spooled:
@@ -452,18 +410,6 @@ def _check_length(
             f"{rest} where the manifest says {descriptor.size}"
         )
         raise CorruptError(message, hint="get the bundle again from where it came")
-
-
-def _tag_list(answer: requests.Response) -> list[str]:
-    """Return the tags of one page."""
-    host = host_of(answer)
-    try:
-        listed = json.loads(small_body(answer, _TAGS_BYTES, "a list of tags"))["tags"] or []
-    except (ValueError, RecursionError, LookupError, TypeError) as error:
-        raise RegistryError(f"{host} answers something that is no list of tags") from error
-    if not isinstance(listed, list):
-        raise RegistryError(f"{host} answers something that is no list of tags")
-    return [tag for tag in listed if isinstance(tag, str) and is_tag(tag)]
 
 
 def _few(tags: list[str]) -> str:
