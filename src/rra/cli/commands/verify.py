@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rra.verify import OutcomeReproduction, Reproduction
 
 _NEXT_LEVEL = {"none": "L0", "L0": "L1", "L1": "L2", "L2": "L3"}
+_NO_COPY = "no-copy-found"
 _REASONS_SHOWN = 6
 
 
@@ -96,9 +97,15 @@ def _render(result: VerifyResult, reference: str) -> str:
     ]
     header = ("outcome", "claimed", "obtained", "agrees", "repeats", "verdict")
     lines = [table(header, rows), ""]
+    cleared = [one for one in found.outcomes if _is_cleared(one)]
     for outcome in found.outcomes:
-        if outcome.verdict != "reproduced" or outcome.findings:
+        if outcome.verdict != "reproduced" or (outcome.findings and outcome not in cleared):
             lines += _details(outcome)
+    if cleared:
+        probed = "outcome was" if len(cleared) == 1 else "outcomes were"
+        lines.append(
+            f"{len(cleared)} reproduced {probed} probed for copies of the value: none found"
+        )
     lines += [f"note: {note}" for note in found.notes]
     lines.append(f"verdict  {found.verdict}")
     lines += _level(found)
@@ -122,6 +129,12 @@ def _level(found: Reproduction) -> list[str]:
     above = _NEXT_LEVEL.get(found.level)
     label = f"why not {above}: " if above else "note: "
     return lines + [f"{label}{safe(reason)}" for reason in found.level_reasons[:_REASONS_SHOWN]]
+
+
+def _is_cleared(outcome: OutcomeReproduction) -> bool:
+    """Tell whether an outcome is reproduced, and no more to be said than that no copy was found."""
+    codes = {finding.code for finding in outcome.findings}
+    return outcome.verdict == "reproduced" and codes == {_NO_COPY}
 
 
 def _obtained(outcome: OutcomeReproduction) -> str:
