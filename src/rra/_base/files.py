@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rra.errors import StorageError, UnsafePathError
+from rra.errors import StorageError, UnsafePathError, UsageError
 
 STAGING_PREFIX = ".rra-staging-"
 """Start of the name of everything that is being written and not yet whole."""
@@ -68,6 +68,38 @@ def atomic_write(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
                 os.fsync(file.fileno())
             temporary.chmod(mode)
             temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def write_new(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Write a file that may not be there before, never seen half-written.
+
+    At no moment has anybody more rights on its content than `mode` says.
+
+    Args:
+        path: Target; its directory is made when missing.
+        data: Content.
+        mode: Permission bits.
+
+    Raises:
+        UsageError: The file is there already, also when somebody else made it meanwhile.
+        StorageError: The disk is full or refuses.
+    """
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with open(os.open(temporary, flags, mode & 0o600), "wb") as file:  # noqa: PTH123 - a descriptor
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                os.fchmod(file.fileno(), mode)
+            os.link(temporary, path)  # unlike a rename it fails when there is something
+        except FileExistsError as error:
+            message = f"{path} is there already"
+            raise UsageError(message, hint="give another name, or move it away") from error
         finally:
             temporary.unlink(missing_ok=True)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rra.api._guide import guide
     from rra.api._init import init
     from rra.api._inspect import inspect
+    from rra.api._key_generate import key_generate
+    from rra.api._key_show import key_show
     from rra.api._lint import lint
     from rra.api._lock import lock
     from rra.api._next import next  # noqa: A004 - the verb's name
@@ -46,6 +48,8 @@ __all__ = [
     "guide",
     "init",
     "inspect",
+    "key_generate",
+    "key_show",
     "lint",
     "lock",
     "next",

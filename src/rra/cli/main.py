@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "push": "Send an artifact or a bundle to a registry.",
     "pull": "Bring a bundle from a registry, everything checked.",
     "copy": "Copy a bundle between folders, files and registries.",
+    "key": "Make the keys that statements are signed with, and show them.",
     "inspect": "Say what is in a bundle, from its two small documents.",
     "diff": "Compare two artifacts: elements, files, outcomes.",
     "next": "Say what stands between this artifact and its next level.",

@@ -117,6 +117,18 @@ def answer(
     sys.exit(result.exit_code)
 
 
+@contextlib.contextmanager
+def refusing(verb: str, *, as_json: bool) -> Iterator[None]:
+    """Report errors of what comes before `answer`, such as asking for a passphrase.
+
+    Nothing may be asked inside `answer`: its progress would write over the question.
+    """
+    try:
+        yield
+    except RraError as error:
+        _fail(verb, error, as_json=as_json)
+
+
 def _envelope(
     verb: str, exit_code: int, result: dict[str, Any], problems: tuple[Problem, ...]
 ) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rra.signing.keys import (
     generate,
     read_private_key,
     read_public_key,
+    write_key_pair,
 )
 from rra.signing.names import (
     BUNDLE_MEDIA_TYPE,
@@ -72,4 +73,5 @@ __all__ = [
     "sign",
     "trust_keys",
     "verify",
+    "write_key_pair",
 ]

@@ -12,8 +12,9 @@ import enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rra._base.files import sha256_bytes
+from rra._base.files import sha256_bytes, write_new
 from rra.errors import FormatError, RraError, UsageError
+from rra.signing.pkcs8 import encrypt
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024
 """Size up to which a key file is read."""
+
+PRIVATE_END, PUBLIC_END = ".key", ".pub"
 
 _PUBLIC_START = b"-----BEGIN PUBLIC KEY-----"
 _COSIGN_STARTS = (b"ENCRYPTED SIGSTORE PRIVATE KEY", b"ENCRYPTED COSIGN PRIVATE KEY")
@@ -118,12 +121,11 @@ class PrivateKey:
         """Return the key as PKCS#8 PEM, encrypted when there is a passphrase."""
         from cryptography.hazmat.primitives import serialization
 
-        hidden: serialization.KeySerializationEncryption = serialization.NoEncryption()
-        if passphrase is not None:
-            hidden = serialization.BestAvailableEncryption(passphrase)
-        return self._key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, hidden
+        encoding = serialization.Encoding.DER if passphrase else serialization.Encoding.PEM
+        plain = self._key.private_bytes(
+            encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
+        return encrypt(plain, passphrase) if passphrase else plain
 
 
 def generate(algorithm: Algorithm = Algorithm.ED25519) -> PrivateKey:
@@ -243,6 +245,28 @@ def read_private_key(path: Path, passphrase: bytes | None) -> PrivateKey:
         FormatError: As `parse_private_key`.
     """
     return parse_private_key(read_key_file(path), passphrase, source=str(path))
+
+
+def write_key_pair(base: Path, key: PrivateKey, passphrase: bytes | None) -> tuple[Path, Path]:
+    """Write a key and its public half to ``<base>.key`` and ``<base>.pub``.
+
+    Neither file may be there before. The private one can be read by its owner only, from its first
+    byte on.
+
+    Raises:
+        UsageError: One of the files is there already; nothing is written.
+        StorageError: The disk is full or refuses.
+    """
+    private, public = (base.with_name(base.name + end) for end in (PRIVATE_END, PUBLIC_END))
+    for path in (private, public):
+        if path.exists() or path.is_symlink():
+            raise UsageError(
+                f"{path} is there already, and a key is never overwritten",
+                hint="give another NAME, or move the file away",
+            )
+    write_new(private, key.to_pem(passphrase), mode=0o600)
+    write_new(public, key.public.to_pem().encode(), mode=0o644)
+    return private, public
 
 
 def read_key_file(path: Path) -> bytes:
