@@ -79,14 +79,14 @@ def test_on_a_terminal_it_is_asked_twice_and_not_shown(tmp_path: Path) -> None:
     assert "do not match" in shown
     assert "blue" not in shown
     assert shown.count("Passphrase of the new key") == 2
-    assert read_private_key(tmp_path / "me.key", b"blue")
+    assert read_private_key(tmp_path / "me.key", b"blue").algorithm == "ed25519"
 
 
 def test_a_key_without_passphrase_has_to_be_asked_for(tmp_path: Path) -> None:
     done = rra("key", "generate", "--unencrypted", cwd=tmp_path)
     assert done.returncode == 0
     assert b"not encrypted" in done.stdout
-    assert read_private_key(tmp_path / "rra.key", None)
+    assert read_private_key(tmp_path / "rra.key", None).algorithm == "ed25519"
     both = ["key", "generate", "x", "--unencrypted", "--passphrase-stdin"]
     assert rra(*both, cwd=tmp_path, given=b"x").returncode == 2
 
