@@ -18,14 +18,14 @@ from rra.bundle.reference import (
     tag_of_version,
     version_of_tag,
 )
+from rra.bundle.referrers import is_reserved_tag
+from rra.bundle.store import REF_NAME
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
     from rra.bundle.store import BlobStore
     from rra.registry import BlobCopy
-
-_REF_NAME = "org.opencontainers.image.ref.name"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,8 @@ class CopyReport(VerbResult):
         digest: Digest of its manifest.
         core: Core of the artifact.
         tag: Its name in the target.
-        blobs: Config and layers.
+        blobs: Config and layers, then those of the statements on it.
+        referrers: How many statements on it came along, and on those.
     """
 
     source: str
@@ -47,6 +48,7 @@ class CopyReport(VerbResult):
     core: str
     tag: str
     blobs: tuple[BlobCopy, ...]
+    referrers: int = 0
 
     @property
     def sent(self) -> int:
@@ -63,6 +65,7 @@ class CopyReport(VerbResult):
             "tag": self.tag,
             "size": sum(blob.descriptor.size for blob in self.blobs),
             "sent": self.sent,
+            "referrers": self.referrers,
             "blobs": [
                 {
                     "title": blob.title,
@@ -77,15 +80,22 @@ class CopyReport(VerbResult):
 
 
 def copy(
-    source: str, target: str, *, plain_http: bool = False, progress: Progress = silent
+    source: str,
+    target: str,
+    *,
+    referrers: bool = True,
+    plain_http: bool = False,
+    progress: Progress = silent,
 ) -> CopyReport:
     """Copy a bundle between folders, files and registries; its digest stays the same.
 
     The tag of the source is looked up once; from then on everything is asked for by digest.
+    Statements on the bundle (reviews, audits, reproductions, notices, signatures) come along.
 
     Args:
         source: Reference of the bundle.
         target: Reference of the place; its tag is that of the source by default.
+        referrers: Whether statements come along.
         plain_http: Speak to registries without TLS.
         progress: Called with one line for each step.
 
@@ -98,14 +108,14 @@ def copy(
     """
     named = bundle_reference(source)
     place = target_reference(target)
-    return copy_bundle(named, place, plain_http=plain_http, progress=progress)
+    return copy_bundle(named, place, referrers=referrers, plain_http=plain_http, progress=progress)
 
 
 def target_reference(text: str) -> BundleReference:
     """Read the reference of a place that a bundle is to go to.
 
     Raises:
-        UsageError: It is a directory, or names a digest.
+        UsageError: It is a directory, names a digest, or a tag that statements are kept under.
     """
     place = parse_reference(text)
     if isinstance(place, DirectoryReference):
@@ -117,6 +127,9 @@ def target_reference(text: str) -> BundleReference:
     if place.digest is not None:
         message = f"{text} names a digest; that follows from the bundle"
         raise UsageError(message, hint="leave the digest out of the target")
+    if place.tag is not None and is_reserved_tag(place.tag):
+        message = f"{place.tag} is where registries keep statements on a bundle"
+        raise UsageError(message, hint="name another tag")
     return place
 
 
@@ -124,6 +137,7 @@ def copy_bundle(
     source: BundleReference,
     target: BundleReference,
     *,
+    referrers: bool = True,
     plain_http: bool = False,
     progress: Progress = silent,
 ) -> CopyReport:
@@ -136,7 +150,14 @@ def copy_bundle(
     tag = target.tag or _tag(source, bundle)
     place = open_store(target, progress=progress, plain_http=plain_http)
     _refuse_collision(place, tag, bundle)
-    done = transfer(store, place, wanted=(None, digest), tag=tag, progress=progress)
+    done = transfer(
+        store,
+        place,
+        wanted=(None, digest),
+        tag=tag,
+        referrers=referrers,
+        progress=progress,
+    )
     return CopyReport(
         source=str(pinned),
         target=str(dataclasses.replace(target, tag=tag, digest=digest)),
@@ -144,6 +165,7 @@ def copy_bundle(
         core=bundle.config.core,
         tag=tag,
         blobs=done.blobs,
+        referrers=len(done.referrers),
     )
 
 
@@ -194,5 +216,5 @@ def registry_reference(text: str, verb: str, instead: str) -> RegistryReference:
 
 def _tag(source: BundleReference, bundle: Bundle) -> str:
     """Return the name that a bundle keeps: its tag in the source, else its version."""
-    named = source.tag or bundle.descriptor.annotations.get(_REF_NAME)
+    named = source.tag or bundle.descriptor.annotations.get(REF_NAME)
     return named or tag_of_version(bundle.config.artifact_manifest().version)

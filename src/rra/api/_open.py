@@ -142,7 +142,7 @@ def open_bundle(
 
     kept = LayoutStore(places.make_cache() / _CACHE)
     digest = bundle.descriptor.digest
-    transfer(store, kept, wanted=(None, digest), tag=None, progress=progress)
+    transfer(store, kept, wanted=(None, digest), tag=None, referrers=False, progress=progress)
     return kept, bundle
 
 

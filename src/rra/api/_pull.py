@@ -28,6 +28,7 @@ class PullReport(VerbResult):
         form: What the target is.
         complete: Whether it is the whole artifact.
         size: Bytes that were unpacked, or bytes of the blobs of the copy.
+        referrers: How many statements on it came along; none into a directory.
     """
 
     reference: str
@@ -37,10 +38,11 @@ class PullReport(VerbResult):
     form: Form
     complete: bool
     size: int
+    referrers: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
-        names = ("reference", "digest", "core", "target", "form", "complete", "size")
+        names = ("reference", "digest", "core", "target", "form", "complete", "size", "referrers")
         return {name: getattr(self, name) for name in names}
 
 
@@ -87,6 +89,7 @@ def pull(
             form="oci-layout" if target.startswith(LAYOUT) else "oci-archive",
             complete=True,
             size=sum(blob.descriptor.size for blob in copied.blobs),
+            referrers=copied.referrers,
         )
     directory = Path(target) if target is not None else None
     found = unpack(reference, directory, only=only, plain_http=plain_http, progress=progress)

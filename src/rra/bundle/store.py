@@ -14,7 +14,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from rra.bundle.names import printable
 from rra.bundle.reference import is_digest
@@ -113,6 +113,7 @@ class ManifestStore(BlobReader, Protocol):
         """Bracket all writes of one bundle: when the block raises, nothing of it is left."""
 
 
+@runtime_checkable
 class BlobStore(ManifestStore, Protocol):
     """A place of bundles and of the statements that others attach to them."""
 

@@ -22,6 +22,7 @@ from rra.bundle.jsonio import parse_json
 from rra.bundle.names import printable
 from rra.bundle.referrers import (
     MAX_REFERRERS,
+    Referring,
     companion_tag,
     fallback_tag,
     is_manifest,
@@ -223,13 +224,20 @@ class Referrers:
             tags = self.manifests.tags()
         except (RegistryError, LoginError):
             tags = set()  # not everybody who may push may list; then ours is what counts
-        for tag in unlisted_companions(tags, subject, {*listed, descriptor.digest}):
-            found = self.manifests.find(tag)
-            if found is not None:
-                said = read_referring(*found)
-                if said.subject == subject:
-                    missing[said.descriptor.digest] = said.descriptor
+        unlisted = unlisted_companions(tags, subject, {*listed, descriptor.digest})
+        for tag in unlisted[:MAX_REFERRERS]:
+            said = self._companion(tag)
+            if said is not None and said.subject == subject:
+                missing[said.descriptor.digest] = said.descriptor
         return [one for one in missing.values() if one.digest not in listed]
+
+    def _companion(self, tag: str) -> Referring | None:
+        """Return what the manifest under a tag says; anybody who may push can set such a tag."""
+        found = self.manifests.find(tag)
+        try:
+            return None if found is None else read_referring(*found)
+        except FormatError:
+            return None
 
     def _write(self, document: dict[str, Any], missing: list[dict[str, Any]], subject: str) -> None:
         """Write a list with more entries; those of the old one that are gone are dropped."""

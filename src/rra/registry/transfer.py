@@ -5,29 +5,27 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from rra.bundle.archive import ArchiveStore
-from rra.bundle.jsonio import parse_json
 from rra.bundle.layout import LayoutStore
 from rra.bundle.store import (
     BLOCK,
-    MANIFEST_TYPE,
     BlobReader,
     BlobStore,
     Descriptor,
-    parse_descriptor,
+    ManifestStore,
     resolve,
 )
-from rra.errors import CorruptError, FormatError
+from rra.errors import CorruptError
 from rra.registry.failures import UnknownBlobError
 from rra.registry.fetch import Fetched, Titled, fetched
+from rra.registry.graph import Statement, blobs_of, statements
 from rra.registry.meter import Meter, size_text
 from rra.registry.parallel import Stop, run_all
 from rra.registry.partial import drop_partials
 from rra.registry.store import RegistryStore
-
-_TITLE = "org.opencontainers.image.title"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,23 +52,29 @@ class TransferResult:
     Attributes:
         descriptor: Its manifest: the same bytes in both places.
         tag: Tag that it has there, if any.
-        blobs: Config and layers.
+        blobs: Config and layers, then those of the statements on it.
+        referrers: Manifests of the statements that came along.
     """
 
     descriptor: Descriptor
     tag: str | None
     blobs: tuple[BlobCopy, ...]
+    referrers: tuple[Descriptor, ...] = ()
 
 
 def transfer(
-    source: BlobStore,
+    source: ManifestStore,
     target: BlobStore,
     *,
     wanted: tuple[str | None, str | None],
     tag: str | None,
+    referrers: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> TransferResult:
     """Copy one bundle: its blobs first, four at a time, its manifest last and byte for byte.
+
+    Statements on it come along, and statements on those. In a registry they are there before
+    the tag is: who finds the bundle finds them.
 
     Args:
         source: Where it is read.
@@ -78,15 +82,25 @@ def transfer(
         wanted: Tag and digest of the bundle in the source, as `resolve` takes them. From the
             moment the tag is looked up, only digests are asked for.
         tag: Tag in the target; None for none.
+        referrers: Whether statements come along, from a source that has them.
         progress: Called with a line for each step, and with how far it is; never by two
             threads at once.
 
     Raises:
-        CorruptError: A blob or the manifest is not what its digest says.
-        FormatError: What is there is no bundle.
+        CorruptError: A blob or a manifest is not what its digest says.
+        FormatError: What is there is no bundle, or has more statements than are carried.
     """
     data, manifest = resolve(source, *wanted)
-    blobs = _blobs(data, manifest, source.name)
+    bundle = blobs_of(data, manifest, source.name)
+    beside = (
+        statements(source, manifest, progress)
+        if referrers and isinstance(source, BlobStore)
+        else []
+    )
+    every: dict[str, Titled] = {}
+    for titled in itertools.chain(bundle, *(one.blobs for one in beside)):
+        every.setdefault(titled[1].digest, titled)
+    blobs = list(every.values())
     # What came here is kept until the bundle has its name, whatever ends us before.
     with contextlib.ExitStack() as until_named, target.writing():
         if isinstance(source, RegistryStore) and isinstance(target, LayoutStore | ArchiveStore):
@@ -100,27 +114,67 @@ def transfer(
             copies = [BlobCopy(*titled, copied=titled in missing) for titled in blobs]
         else:
             copies = _copy_all(source, target, blobs, progress)
+        naming = _Naming(source, target, progress, {one.descriptor.digest: one for one in copies})
+        naming.name(data, manifest, tag, bundle, beside)
+    return TransferResult(
+        manifest,
+        tag,
+        tuple(naming.copies.values()),
+        tuple(one.descriptor for one in beside),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Naming:
+    """Putting manifests when their blobs are there."""
+
+    source: ManifestStore
+    target: BlobStore
+    progress: Callable[[str], None]
+    copies: dict[str, BlobCopy]
+
+    def name(
+        self,
+        data: bytes,
+        manifest: Descriptor,
+        tag: str | None,
+        blobs: Sequence[Titled],
+        beside: Sequence[Statement],
+    ) -> None:
+        """Put the bundle and the statements; in a registry the tag comes after all of them."""
+        last = bool(beside) and isinstance(self.target, RegistryStore)
+        put = functools.partial(self.target.put_manifest, data, media_type=manifest.media_type)
+        self._put(manifest, blobs, functools.partial(put, None if last else tag))
+        for one in beside:
+            keep = functools.partial(self.target.put_referrer, one.data, one.subject)
+            self._put(one.descriptor, one.blobs, keep)
+        if beside:
+            count = len(beside)
+            self.progress(f"{count} statement{'s' if count > 1 else ''} on it")
+        if last and tag is not None:
+            put(tag)
+
+    def _put(
+        self, manifest: Descriptor, blobs: Sequence[Titled], put: Callable[[], Descriptor]
+    ) -> None:
+        """Put a manifest, once more after blobs that the target only said it had."""
         try:
-            kept = target.put_manifest(data, tag, media_type=manifest.media_type)
+            kept = put()
         except UnknownBlobError as error:
-            again = [(blob.title, blob.descriptor) for blob in copies if not blob.copied]
+            again = [titled for titled in blobs if not self.copies[titled[1].digest].copied]
             if not again:
                 raise
-            progress(f"{error.message}; sending what it said it had")
-            sent = {
-                blob.descriptor.digest: blob
-                for blob in _copy_all(source, target, again, progress, unseen=True)
-            }
-            copies = [sent.get(blob.descriptor.digest, blob) for blob in copies]
-            kept = target.put_manifest(data, tag, media_type=manifest.media_type)
-    if kept.digest != manifest.digest:
-        message = f"{target.name} kept manifest {kept.digest}, not {manifest.digest}"
-        raise CorruptError(message, hint="do not use what is there")
-    return TransferResult(manifest, tag, tuple(copies))
+            self.progress(f"{error.message}; sending what it said it had")
+            sent = _copy_all(self.source, self.target, again, self.progress, unseen=True)
+            self.copies.update({blob.descriptor.digest: blob for blob in sent})
+            kept = put()
+        if kept.digest != manifest.digest:
+            message = f"{self.target.name} kept manifest {kept.digest}, not {manifest.digest}"
+            raise CorruptError(message, hint="do not use what is there")
 
 
 def _copy_all(
-    source: BlobStore,
+    source: ManifestStore,
     target: BlobStore,
     blobs: Sequence[Titled],
     progress: Callable[[str], None],
@@ -154,31 +208,11 @@ def _bring_all(
             target.put_blob(blob, _Opened(here, blob))
 
 
-def _blobs(data: bytes, manifest: Descriptor, source: str) -> list[tuple[str, Descriptor]]:
-    """Return config and layers of a manifest with their titles, each digest once."""
-    name = f"manifest {manifest.digest}"
-    if manifest.media_type != MANIFEST_TYPE:
-        message = f"{source}: {manifest.digest} is {manifest.media_type}, not one bundle"
-        raise FormatError(message, hint="name one bundle of it by its digest")
-    document = parse_json(data, name)
-    layers = document.get("layers")
-    if not isinstance(layers, list):
-        raise FormatError(f"{name} lists no layers", hint="it is no bundle")
-    found: dict[str, tuple[str, Descriptor]] = {}
-    places = [("/config", document.get("config"))]
-    places += [(f"/layers/{number}", layer) for number, layer in enumerate(layers)]
-    for pointer, value in places:
-        blob = parse_descriptor(value, pointer, name)
-        kind = "config" if pointer == "/config" else blob.media_type
-        found.setdefault(blob.digest, (blob.annotations.get(_TITLE) or kind, blob))
-    return list(found.values())
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Job:
     """One blob on its way."""
 
-    source: BlobStore
+    source: ManifestStore
     target: BlobStore
     title: str
     blob: Descriptor
@@ -204,7 +238,7 @@ def _copy(job: _Job) -> BlobCopy:
     return BlobCopy(job.title, job.blob, copied=True)
 
 
-def _neighbour(source: BlobStore, target: BlobStore) -> str | None:
+def _neighbour(source: ManifestStore, target: BlobStore) -> str | None:
     """Return the source's repository where it is another one of the target's registry."""
     if not (isinstance(source, RegistryStore) and isinstance(target, RegistryStore)):
         return None

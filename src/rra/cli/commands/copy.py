@@ -25,18 +25,27 @@ if TYPE_CHECKING:
 )
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
+@click.option(
+    "--no-referrers",
+    "alone",
+    is_flag=True,
+    help="Leave behind what others state about the bundle: reviews, audits, signatures.",
+)
 @plain_http_option
 @json_option
-def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
+def command(source: str, target: str, alone: bool, plain_http: bool, as_json: bool) -> None:
     """Copy a bundle between folders, files and registries; its digest stays the same.
 
     Both are oci-layout:DIR[:TAG], oci-archive:FILE[:TAG] or HOST/REPOSITORY[:TAG]; the tag of the
     target is that of the source by default. Every byte is checked on the way, and the bundle
-    appears in the target when all of it is there.
+    appears in the target when all of it is there. Statements on it come along: reviews, audits,
+    reproductions, notices and signatures.
     """
     answer(
         "copy",
-        lambda progress: api.copy(source, target, plain_http=plain_http, progress=progress),
+        lambda progress: api.copy(
+            source, target, referrers=not alone, plain_http=plain_http, progress=progress
+        ),
         _render,
         as_json=as_json,
     )
@@ -49,8 +58,14 @@ def copied(result: CopyReport) -> str:
         f"core    {result.core}",
         f"digest  {result.digest}",
         f"bundle  {result.target.partition('@')[0]}",
+        *([f"with    {statements(result.referrers)} on it"] if result.referrers else []),
     ]
     return "\n".join([table(("blob", "size", ""), rows), *map(safe, lines)])
+
+
+def statements(count: int) -> str:
+    """Return how many statements there are."""
+    return f"{count} statement" if count == 1 else f"{count} statements"
 
 
 def _became(blob: BlobCopy) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
+from rra.cli.commands.copy import statements
 from rra.cli.text import next_step, size
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
 
@@ -60,6 +61,7 @@ def _render(result: PullReport) -> str:
         f"{place}: {whole}, {size(result.size)}",
         f"core    {result.core}",
         f"digest  {result.digest}",
+        *([f"with    {statements(result.referrers)} on it"] if result.referrers else []),
         next_step(f"rra verify {place}" if result.complete else "read what is there"),
     ]
     return "\n".join(safe(line) for line in lines)
