@@ -402,3 +402,13 @@ def test_a_full_disk_while_drafting(stages: dict[str, Path], tmp_path: Path) -> 
     answer.expect(3)
     assert "space" in answer.said
     assert set(left) == before
+
+
+@pytest.mark.parametrize("form", ["", "./", "oci-layout:", "oci-archive:", "a.b/"])
+@pytest.mark.parametrize("verb", ["inspect", "lint", "unpack", "report"])
+def test_a_path_that_no_file_can_have(verb: str, form: str, tmp_path: Path) -> None:
+    """Found by fuzzing: asking for such a path is an error of the system, not an absent file."""
+    name = form + "x" * 300
+    answer = rra(verb, name, *(["out"] if verb == "unpack" else []), cwd=tmp_path).expect(2)
+    assert "Traceback" not in answer.said
+    assert "what to do:" in answer.said

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rra.bundle.jsonio import parse_json
+from rra.bundle.names import printable
 from rra.bundle.reference import is_digest
 from rra.bundle.referrers import is_reserved_tag
 from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, REF_NAME, Descriptor, parse_descriptor
@@ -87,19 +88,20 @@ class Index:
         if reference is None and len({entry.digest for entry in chosen}) > 1:
             chosen = [entry for entry in chosen if not refers(entry)]
         digests = {entry.digest for entry in chosen}
-        names = ", ".join(self.tags()) or "none"
+        names = printable(", ".join(self.tags())) or "none"
         if not digests:
-            what = f"holds no bundle {reference}" if reference else "holds no bundle"
+            what = f"holds no bundle {printable(reference)}" if reference else "holds no bundle"
             raise UsageError(f"{self.where} {what}", hint=f"tags: {names}")
         if len(digests) > 1 and reference:
-            message = f"{self.where} has two bundles under the tag {reference}"
+            message = f"{self.where} has two bundles under the tag {printable(reference)}"
             raise CorruptError(message, hint=f"name one by digest: {', '.join(sorted(digests))}")
         if len(digests) > 1:
             message = f"{self.where} holds several bundles"
             raise UsageError(message, hint=f"name one of the tags: {names}")
         entry = chosen[0]
         if entry.media_type != MANIFEST_TYPE:
-            message = f"{reference or entry.digest} in {self.where} is {entry.media_type}"
+            what = f"{printable(reference or entry.digest)} in {self.where}"
+            message = f"{what} is {printable(entry.media_type)}"
             hint = f"a bundle is one {MANIFEST_TYPE}; name that one by its digest"
             raise UsageError(message, hint=hint)
         return entry

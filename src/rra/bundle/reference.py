@@ -20,9 +20,12 @@ Source: OCI Distribution Specification 1.1, Pulling manifests, for tags and repo
 from __future__ import annotations
 
 import dataclasses
+import errno
+import os
 import re
 from pathlib import Path
 
+from rra.bundle.names import printable
 from rra.errors import UsageError
 
 LAYOUT, ARCHIVE = "oci-layout:", "oci-archive:"
@@ -138,9 +141,9 @@ def parse_reference(text: str) -> Reference:
     if text.startswith(ARCHIVE):
         return ArchiveReference(*_local(text, ARCHIVE))
     if _is_directory(text):
-        return DirectoryReference(Path(text))
+        return DirectoryReference(_path(text))
     if "://" in text:
-        message = f"addresses are not references: {text}"
+        message = f"addresses are not references: {printable(text)}"
         hint = "download the file and give oci-archive:FILE, or name a registry without a scheme"
         raise UsageError(message, hint=hint)
     return _registry(text)
@@ -193,7 +196,30 @@ def _is_directory(text: str) -> bool:
         return False
     looks_like_host = first == "localhost" or any(c in first for c in ".:@[")
     pinned = ":" in rest or "@" in rest
-    return not looks_like_host or (not pinned and Path(text).exists())
+    return not looks_like_host or (not pinned and _is_there(text))
+
+
+def _is_there(text: str) -> bool:
+    """Tell whether there is something of a name, which may be one that no file can have."""
+    return os.path.exists(text)  # noqa: PTH110 - Path.exists raises for a name that is too long
+
+
+def _path(text: str) -> Path:
+    """Return a path that a file can have.
+
+    Raises:
+        UsageError: It is longer than the system allows, or no text.
+    """
+    path = Path(text)
+    try:
+        path.lstat()
+    except ValueError as error:
+        raise UsageError(f"{printable(text)} is no path: {error}", hint=EXAMPLES) from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            message = f"{printable(text[:80])}… cannot be a path: it is too long"
+            raise UsageError(message, hint=EXAMPLES) from error
+    return path
 
 
 def _local(text: str, scheme: str) -> tuple[Path, str | None, str | None, str | None]:
@@ -202,12 +228,12 @@ def _local(text: str, scheme: str) -> tuple[Path, str | None, str | None, str | 
     path, colon, written = rest.partition(":")
     tag, version = _tag(written)
     if not path:
-        raise UsageError(f"{text} names no path", hint=EXAMPLES)
+        raise UsageError(f"{printable(text)} names no path", hint=EXAMPLES)
     if colon and not is_tag(tag):
-        message = f"{tag!r} is not a tag, in {text}"
+        message = f"{tag!r} is not a tag, in {printable(text)}"
         hint = "a tag has up to 128 letters, digits, dots, dashes and underscores; paths no colon"
         raise UsageError(message, hint=hint)
-    return Path(path), tag or None, digest, version
+    return _path(path), tag or None, digest, version
 
 
 def _registry(text: str) -> RegistryReference:
@@ -217,16 +243,17 @@ def _registry(text: str) -> RegistryReference:
         raise UsageError(message, hint="log in with the registry's own tool; give HOST/REPOSITORY")
     host = _HOST.fullmatch(origin)
     if host is None or len(origin) > _MAX_HOST or int(host["port"] or 1) > 65535:
-        raise UsageError(f"{origin!r} is not the name of a host, in {text}", hint=EXAMPLES)
+        message = f"{origin!r} is not the name of a host, in {printable(text)}"
+        raise UsageError(message, hint=EXAMPLES)
     rest, digest = _split_digest(rest, text)
     repository, colon, written = rest.partition(":")
     tag, version = _tag(written)
     if not _REPOSITORY.fullmatch(repository) or len(repository) > _MAX_REPOSITORY:
-        message = f"{repository!r} is not the name of a repository, in {text}"
+        message = f"{repository!r} is not the name of a repository, in {printable(text)}"
         hint = "lower-case letters, digits and single . _ - between them, parts separated by /"
         raise UsageError(message, hint=f"{hint}; put ./ in front of a directory")
     if colon and not is_tag(tag):
-        message = f"{tag!r} is not a tag, in {text}"
+        message = f"{tag!r} is not a tag, in {printable(text)}"
         raise UsageError(message, hint=EXAMPLES)
     return RegistryReference(origin, repository, tag or None, digest, version)
 
@@ -244,6 +271,6 @@ def _split_digest(rest: str, text: str) -> tuple[str, str | None]:
     if not at or ":" not in digest:
         return rest, None
     if not is_digest(digest):
-        message = f"{digest!r} is not a digest, in {text}"
+        message = f"{digest!r} is not a digest, in {printable(text)}"
         raise UsageError(message, hint="a digest is sha256: and 64 lower-case hexadecimal digits")
     return before, digest

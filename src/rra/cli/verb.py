@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -105,6 +106,10 @@ def answer(
         sys.exit(130)
     except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
         raise
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            _crash(verb, error, as_json=as_json)
+        _fail(verb, _too_long(error), as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the last line of defence: said, and exit 70
         _crash(verb, error, as_json=as_json)
     if as_json:
@@ -127,6 +132,13 @@ def refusing(verb: str, *, as_json: bool) -> Iterator[None]:
         yield
     except RraError as error:
         _fail(verb, error, as_json=as_json)
+
+
+def _too_long(error: OSError) -> UsageError:
+    """Return the error for a path that no file can have; nobody but the user gives such."""
+    name = str(error.filename or "a path")
+    shown = name if len(name) <= 80 else f"{name[:80]}…"
+    return UsageError(f"{shown} cannot be a path: it is too long", hint="give a shorter path")
 
 
 def _envelope(
