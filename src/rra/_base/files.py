@@ -23,7 +23,7 @@ STAGING_PREFIX = ".rra-staging-"
 
 _CHUNK = 1 << 20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def storage_errors(target: Path) -> Iterator[None]:
         elif error.errno in _REFUSED:
             message = f"not allowed to write {error.filename or target}: {error.strerror}"
             hint = "check the owner and mode of that directory, or choose another place"
-        elif error.errno == errno.ENOTDIR:
+        elif error.errno in {errno.ENOTDIR, errno.EEXIST}:
             message = f"{error.filename or target} cannot be made: {error.strerror}"
             hint = "a folder in that path is a file; choose another place"
         else:
@@ -46,13 +46,16 @@ def storage_errors(target: Path) -> Iterator[None]:
         raise StorageError(message, hint=hint) from error
 
 
-def atomic_write(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
-    """Write a file so that it is never seen half-written.
+def atomic_write(
+    path: Path, data: bytes | str, *, mode: int = 0o644, owner: tuple[int, int] | None = None
+) -> None:
+    """Write a file so that it is never seen half-written, nor by anybody before it has its mode.
 
     Args:
         path: Target; its directory is made when missing.
         data: Content; text is written as UTF-8 with the line ends it has.
         mode: Permission bits of the new file.
+        owner: User and group of the new file; ours by default.
 
     Raises:
         StorageError: The disk is full or refuses; the target is as it was.
@@ -62,7 +65,10 @@ def atomic_write(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.parent / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
         try:
-            with temporary.open("wb") as file:
+            made = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(made, "wb") as file:
+                if owner is not None:
+                    os.fchown(made, *owner)
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

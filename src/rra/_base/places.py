@@ -1,4 +1,4 @@
-"""Where `rra` keeps what it can make again (cache) and what it was told to remember (state)."""
+"""Where `rra` keeps what it can make again (cache), what it did (state), and what it was told."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def cache_root() -> Path:
 def state_root() -> Path:
     """Return the folder of verifications and audits: ``$RRA_STATE``, else XDG's state folder."""
     return _place("RRA_STATE", "XDG_STATE_HOME", ".local/state")
+
+
+def config_root() -> Path:
+    """Return the folder of what the user decided: ``$RRA_CONFIG``, else XDG's config folder."""
+    return _place("RRA_CONFIG", "XDG_CONFIG_HOME", ".config")
 
 
 def make_cache() -> Path:

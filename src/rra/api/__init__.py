@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from rra.api._pack import pack
     from rra.api._pull import pull
     from rra.api._push import push
+    from rra.api._registry_login import registry_login
+    from rra.api._registry_logout import registry_logout
+    from rra.api._registry_tags import registry_tags
     from rra.api._repair import repair
     from rra.api._report import report
     from rra.api._run import run
@@ -56,6 +59,9 @@ __all__ = [
     "pack",
     "pull",
     "push",
+    "registry_login",
+    "registry_logout",
+    "registry_tags",
     "repair",
     "report",
     "run",

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "pull": "Bring a bundle from a registry, everything checked.",
     "copy": "Copy a bundle between folders, files and registries.",
     "key": "Make the keys that statements are signed with, and show them.",
+    "registry": "Registries: log in and out, list, check many bundles.",
     "inspect": "Say what is in a bundle, from its two small documents.",
     "diff": "Compare two artifacts: elements, files, outcomes.",
     "next": "Say what stands between this artifact and its next level.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 from oras.auth.token import TokenAuth
+from oras.auth.utils import parse_auth_header
 
 from rra.errors import LoginError, RegistryError
 from rra.registry.credentials import Credential
@@ -39,17 +40,29 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
     pull goes on without the credential where that is refused.
     """
 
+    insists = False
+    """Whether the credential has to be taken: nothing is read without it, as at a login."""
+
     def __init__(
-        self, origin: Origin, credential: Credential | None, ask: Ask, notice: Callable[[str], None]
+        self,
+        origin: Origin,
+        credential: Credential | None,
+        ask: Ask,
+        notice: Callable[[str], None],
+        *,
+        name: str = "",
+        token_host: Origin | None = None,
     ) -> None:
         super().__init__()
         self.origin = origin
         self.credential = credential
+        self.name = name or origin.netloc
+        self.token_host = token_host
         self.prefix = origin.scheme
         self._ask, self._notice = ask, notice
         self._use_basic = False
         self._forgotten = ""
-        self.refusal = ""
+        self.refusal = self.advice = ""
         self._actions: dict[str, set[str]] = {}
         if credential is not None:
             # oras asks for an anonymous token only where this attribute is missing.
@@ -66,6 +79,27 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
             return {"Authorization": f"Basic {self.credential.basic}"}
         header: dict[str, str] = super().get_auth_header()
         return header
+
+    @property
+    def used(self) -> bool:
+        """Whether requests carry something that came of the credential."""
+        return self.credential is not None and bool(self.get_auth_header())
+
+    def present(self) -> None:
+        """Show the credential to a registry that does not ask (HTTP Basic)."""
+        self._use_basic = self.credential is not None
+
+    def hide(self, text: str) -> str:
+        """Return a text of the registry's without the secrets that it may have sent back."""
+        credential = self.credential
+        secrets: list[str | None] = [self.token]
+        if credential is not None:
+            secrets += [credential.basic, credential.password]
+            secrets += [credential.identity_token, credential.registry_token]
+        for secret in secrets:
+            if secret:
+                text = text.replace(secret, "…")
+        return text
 
     def authenticate_request(
         self,
@@ -103,7 +137,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
 
         It does not where the registry asks for Basic: it did so before it saw the credential.
         """
-        if self.credential is None or self._use_basic:
+        if self.credential is None or self._use_basic or self.insists:
             return False
         self._notice(
             f"{self.origin.netloc} refuses the credential from {self.source}; reading without it"
@@ -132,7 +166,7 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
         if credential.registry_token:
             return credential.registry_token
         realm = self._realm(h)
-        if not may_receive_credential(_origin(realm), self.origin):
+        if not may_receive_credential(_origin(realm), self.origin, self.token_host):
             return self._without_credential(h, realm)
         fields = self._fields(h)
         if credential.identity_token:
@@ -153,12 +187,18 @@ class OriginAuth(TokenAuth):  # type: ignore[misc] # oras ships no types
 
     def _without_credential(self, h: authHeader, realm: str) -> str | None:
         """Keep the credential; reading may still work for everybody."""
-        self.refusal = (
-            f"{self.origin.netloc} wants its credential sent to {_origin(realm).netloc}, "
-            "which is not known to belong to it"
-        )
-        if not _only_reads(h):
-            hint = "ask who runs the registry for a token service on the same host, with TLS"
+        service = _origin(realm)
+        self.refusal = f"{self.origin.netloc} wants its credential sent to {service.netloc}, "
+        hint = f"if that host belongs to it: rra registry login {self.name} --token-host "
+        hint += service.netloc.removesuffix(":443")
+        if service.scheme != "https":
+            hint = "ask who runs the registry for a token service with TLS"
+        self.advice = hint
+        if self.token_host is not None:
+            self.refusal += f"and at login its token service was {self.token_host.netloc}"
+            raise LoginError(self.refusal, hint=f"nothing was sent there; {hint}")
+        self.refusal += "which is not known to belong to it"
+        if self.insists or not _only_reads(h):
             raise LoginError(self.refusal, hint=hint)
         self._notice(f"{self.refusal}; reading without the credential")
         return self.request_anonymous_token(h)
@@ -219,6 +259,12 @@ def _challenges(header: str) -> dict[str, str]:
         mark.group(1).lower(): header[mark.start(1) : end]
         for mark, end in zip(marks, ends, strict=True)
     }
+
+
+def token_service(answer: requests.Response) -> Origin | None:
+    """Return the token service that a challenge names; None where it names none."""
+    bearer = _challenges(answer.headers.get("Www-Authenticate", "")).get("bearer")
+    return None if bearer is None else Origin.of(str(parse_auth_header(bearer).realm or ""))
 
 
 def _only_reads(h: authHeader) -> bool:

@@ -1,15 +1,81 @@
-"""Opening a repository: which credential, and whether with TLS."""
+"""Opening repositories: which credential, and whether with TLS."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 from rra.bundle.reference import RegistryReference
 from rra.registry.credentials import credential_files, find_credential
+from rra.registry.helpers import Helper
 from rra.registry.origin import Origin, origin_of_registry
 from rra.registry.policy import DEFAULT_POLICY, Policy
-from rra.registry.provider import OriginRegistry
+from rra.registry.provider import BlockAdapter, OriginRegistry
 from rra.registry.store import RegistryStore
+from rra.registry.tokenhosts import recorded_token_host
+
+
+class Connections:
+    """What many repositories have in common: open connections, the scheme, answers of helpers.
+
+    A login itself is not shared: a token is for one repository, and one for thousands of them
+    would be asked for with an address of thousands of scopes.
+
+    Args:
+        plain_http: Speak HTTP without TLS. On this machine that is found out; elsewhere TLS is
+            spoken unless this is said.
+        notice: Called with a line when a registry makes us wait, or a login is not used.
+        policy: Timeouts and retries.
+        at_once: How many threads use it.
+    """
+
+    def __init__(
+        self,
+        *,
+        plain_http: bool = False,
+        notice: Callable[[str], None] = lambda _: None,
+        policy: Policy = DEFAULT_POLICY,
+        at_once: int = 4,
+    ) -> None:
+        self._plain_http, self._notice, self._policy = plain_http, notice, policy
+        self._adapter = BlockAdapter(pool_maxsize=max(at_once, 4))
+        self._guard = threading.Lock()
+        self._origins: dict[str, Origin] = {}
+        self._answers: dict[tuple[Helper, str], tuple[str, str] | None] = {}
+
+    def open(self, reference: RegistryReference) -> RegistryStore:
+        """Open the repository of a reference; nothing of it is read yet.
+
+        Raises:
+            UsageError: A credential file cannot be read, or the name is no host.
+        """
+        name = reference.origin
+        with self._guard:
+            if name not in self._origins:
+                self._origins[name] = origin_of(
+                    name, plain_http=self._plain_http, policy=self._policy
+                )
+            origin = self._origins[name]
+        credential = find_credential(name, reference.repository, ask=self._ask)
+        registry = OriginRegistry(
+            origin,
+            credential=credential,
+            policy=self._policy,
+            notice=self._notice,
+            searched=", ".join(str(path) for path in credential_files()),
+            name=name,
+            token_host=recorded_token_host(origin) if credential is not None else None,
+        )
+        for scheme in ("https://", "http://"):
+            registry.session.mount(scheme, self._adapter)
+        return RegistryStore(reference, registry)
+
+    def _ask(self, helper: Helper, key: str) -> tuple[str, str] | None:
+        """Ask a helper once: each call of it is a program that starts."""
+        with self._guard:
+            if (helper, key) not in self._answers:
+                self._answers[helper, key] = helper.get(key)
+            return self._answers[helper, key]
 
 
 def open_store(
@@ -19,27 +85,13 @@ def open_store(
     notice: Callable[[str], None] = lambda _: None,
     policy: Policy = DEFAULT_POLICY,
 ) -> RegistryStore:
-    """Open the repository of a reference; nothing of it is read yet.
-
-    Args:
-        reference: Registry, repository, tag or digest.
-        plain_http: Speak HTTP without TLS. On this machine that is found out; elsewhere TLS is
-            spoken unless this is said.
-        notice: Called with a line when the registry makes us wait, or a login is not used.
-        policy: Timeouts and retries.
+    """Open the repository of one reference; see `Connections`.
 
     Raises:
         UsageError: A credential file cannot be read, or the name is no host.
     """
-    origin = _origin(reference.origin, plain_http=plain_http, policy=policy)
-    registry = OriginRegistry(
-        origin,
-        credential=find_credential(reference.origin, reference.repository),
-        policy=policy,
-        notice=notice,
-        searched=", ".join(str(path) for path in credential_files()),
-    )
-    return RegistryStore(reference, registry)
+    connections = Connections(plain_http=plain_http, notice=notice, policy=policy)
+    return connections.open(reference)
 
 
 def reach(reference: RegistryReference, *, plain_http: bool = False) -> None:
@@ -51,8 +103,12 @@ def reach(reference: RegistryReference, *, plain_http: bool = False) -> None:
     open_store(reference, plain_http=plain_http).registry.reach()
 
 
-def _origin(name: str, *, plain_http: bool, policy: Policy) -> Origin:
-    """Choose the scheme; a registry on this machine may speak either."""
+def origin_of(name: str, *, plain_http: bool, policy: Policy = DEFAULT_POLICY) -> Origin:
+    """Choose the scheme of a registry; one on this machine may speak either.
+
+    Raises:
+        UsageError: The name is no host.
+    """
     plain, secure = origin_of_registry(name, "http"), origin_of_registry(name, "https")
     if plain_http:
         return plain

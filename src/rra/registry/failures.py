@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import requests
@@ -63,7 +63,13 @@ def wrong_certificate(error: requests.exceptions.RequestException) -> bool:
 
 
 def refused(
-    response: requests.Response, doing: str, *, credential: str, searched: str
+    response: requests.Response,
+    doing: str,
+    *,
+    credential: str,
+    searched: str,
+    name: str = "",
+    hide: Callable[[str], str] = str,
 ) -> RegistryError:
     """Return the error for an answer that is no success.
 
@@ -72,17 +78,21 @@ def refused(
         doing: What was being done, such as ``read host/repository``.
         credential: Where the credential that was used came from; empty for none.
         searched: Where a credential was looked for.
+        name: The registry as references name it.
+        hide: Takes secrets out of what the registry says.
     """
     host = host_of(response)
+    login = f"rra registry login {name or host}"
     codes, said = _said(response)
+    said = hide(said)
     status = f"{response.status_code} {response.reason or ''}".strip()
     if response.status_code in {401, 403}:
         if credential:
             message = f"{host} refuses to {doing} with the credential from {credential}{said}"
-            hint = f"log in to {host} again, or ask for access to that repository"
+            hint = f"log in again ({login}), or ask for access to that repository"
         else:
             message = f"{host} wants a login to {doing}{said}"
-            hint = f"log in with docker or podman: no credential for it was found in {searched}"
+            hint = f"{login}; no credential for it was found in {searched}"
         return LoginError(message, hint=hint)
     message = f"cannot {doing}: {host} answers {status}{said}"
     hints = {

@@ -95,12 +95,19 @@ _KNOWN_REALMS = {_HUB_API: {"auth.docker.io"}, "registry.gitlab.com": {"gitlab.c
 """Token services on another host that a registry's own credential may go to."""
 
 
-def may_receive_credential(realm: Origin, registry: Origin) -> bool:
+def may_receive_credential(realm: Origin, registry: Origin, recorded: Origin | None = None) -> bool:
     """Tell whether a registry's credential may go to a token service.
 
     The registry's own host may have it, over TLS unless the registry itself is spoken to
     without; another host only where it is known to belong to that registry, and over TLS.
+
+    Args:
+        realm: The token service.
+        registry: The registry.
+        recorded: The token service that the user agreed to at login.
     """
     if realm.host == registry.host:
         return realm.scheme == "https" or registry.scheme == "http"
-    return realm.scheme == "https" and realm.host in _KNOWN_REALMS.get(registry.host, set())
+    if realm.scheme != "https":
+        return False
+    return realm == recorded or realm.host in _KNOWN_REALMS.get(registry.host, set())

@@ -18,24 +18,27 @@ from requests.adapters import HTTPAdapter
 
 import rra
 from rra.errors import RegistryError, RraError
-from rra.registry.auth import OriginAuth
+from rra.registry.auth import OriginAuth, token_service
 from rra.registry.body import Body
 from rra.registry.credentials import Credential
 from rra.registry.failures import dropped, host_of, refused, unreachable, wrong_certificate
 from rra.registry.origin import Origin
 from rra.registry.policy import BLOCK, RETRIED, Policy
+from rra.registry.trust import trusted_authorities
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READING = {"GET", "HEAD"}
 
 
-class _BlockAdapter(HTTPAdapter):
+class BlockAdapter(HTTPAdapter):
     """Sends bodies in large blocks; urllib3 takes 16 KiB by itself."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """Make the pool of direct connections."""
         super().init_poolmanager(*args, **{**kwargs, "blocksize": BLOCK})
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        """Make the pool of connections through a proxy."""
         return super().proxy_manager_for(proxy, **{**kwargs, "blocksize": BLOCK})
 
 
@@ -53,6 +56,8 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         policy: Timeouts and retries.
         notice: Called with a line when a wait or a change of login should be known.
         searched: Where a credential was looked for, for messages.
+        name: The registry as references name it, for messages.
+        token_host: Token service on another host that the user agreed to at login.
     """
 
     def __init__(
@@ -63,6 +68,8 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         policy: Policy,
         notice: Callable[[str], None],
         searched: str = "",
+        name: str = "",
+        token_host: Origin | None = None,
     ) -> None:
         super().__init__(hostname=origin.netloc, insecure=origin.scheme == "http")
         self.origin = origin
@@ -70,6 +77,7 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         self.searched = searched
         self._notice = notice
         self._turn = threading.RLock()
+        self._trusted: str | bool | None = None
         self.session.auth = _as_it_is
         # Redirects are ours; requests would look at every Location before it leaves them alone.
         self.session.get_redirect_target = lambda _: None
@@ -77,8 +85,10 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
             {"User-Agent": f"rra/{rra.__version__}", "Accept-Encoding": "identity"}
         )
         for scheme in ("https://", "http://"):
-            self.session.mount(scheme, _BlockAdapter())
-        self.auth = OriginAuth(origin, credential, self._ask, self.notice)
+            self.session.mount(scheme, BlockAdapter())
+        self.auth = OriginAuth(
+            origin, credential, self._ask, self.notice, name=name, token_host=token_host
+        )
 
     def notice(self, line: str) -> None:
         """Pass a line on to the user, one thread at a time."""
@@ -142,6 +152,15 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         """
         self._send("GET", f"{self.origin}/v2/", {}, None).close()
 
+    def token_service(self) -> Origin | None:
+        """Ask, without a login, who gives out tokens for this registry; None for nobody.
+
+        Raises:
+            RegistryError: No registry answers.
+        """
+        with self._send("GET", f"{self.origin}/v2/", {}, None) as answer:
+            return token_service(answer)
+
     def elsewhere(self, response: requests.Response) -> str:
         """Return the address that an answer's Location names.
 
@@ -173,8 +192,15 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         if self.auth.refusal and response.status_code in {401, 403}:
             response.close()
             message = f"cannot {doing}: {self.auth.refusal}"
-            return RegistryError(message, hint="ask who runs the registry")
-        return refused(response, doing, credential=self.auth.source, searched=self.searched)
+            return RegistryError(message, hint=self.auth.advice)
+        return refused(
+            response,
+            doing,
+            credential=self.auth.source,
+            searched=self.searched,
+            name=self.auth.name,
+            hide=self.auth.hide,
+        )
 
     def renew(self, response: requests.Response) -> bool:
         """Answer a challenge; tell whether the same request may now do better.
@@ -292,9 +318,15 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
             stream=True,
             allow_redirects=False,
             timeout=(connect, policy.idle_seconds),
-            verify=self._tls_verify,
+            verify=self._authorities() if origin and origin.scheme == "https" else True,
             proxies=direct,
         )
+
+    def _authorities(self) -> str | bool:
+        """Return whose certificates count; looked up when TLS is spoken for the first time."""
+        if self._trusted is None:
+            self._trusted = trusted_authorities()
+        return self._trusted
 
 
 def challenged(response: requests.Response) -> bool:
