@@ -147,3 +147,32 @@ def trust_keys(keys: Iterable[PublicKey]) -> Trust:
     """Trust these keys with every kind of statement, each named by its fingerprint."""
     unique = {key.fingerprint: key for key in keys}
     return Trust(tuple(Signer(name, None, key=key) for name, key in unique.items()))
+
+
+def accepted(
+    identity: Identity,
+    statement: Statement,
+    trust: Trust,
+    signed_at: dt.datetime | None = None,
+) -> Verification:
+    """Return what a signature that fits comes to: trusted or not, and by which name."""
+    signer = trust.find(identity)
+    if signer is None:
+        return Verification(
+            SignatureState.VALID,
+            identity,
+            statement=statement,
+            reason=f"valid when signed by {identity.name}, whom the policy does not name",
+            signed_at=signed_at,
+        )
+    named = dataclasses.replace(identity, name=signer.name)
+    trusted = signer.may_state(statement.predicate_type)
+    reason = f"valid when signed by {signer.name}"
+    if not trusted:
+        reason += f", who is not trusted with {statement.predicate_type}"
+    return Verification(SignatureState.VALID, named, trusted, statement, reason, signed_at)
+
+
+def invalid(reason: str) -> Verification:
+    """Return what a signature comes to that is malformed, about something else, or does not fit."""
+    return Verification(SignatureState.INVALID, reason=reason)

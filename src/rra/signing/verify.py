@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from rra.errors import FormatError
 from rra.signing.dsse import Envelope, pae
+from rra.signing.keyless import verify_certificate
 from rra.signing.keys import PrivateKey
 from rra.signing.names import PAYLOAD_TYPE
 from rra.signing.reading import shown
 from rra.signing.sigstore_bundle import SigstoreBundle, hint_of, parse_bundle
 from rra.signing.statement import Statement
-from rra.signing.trust import Identity, SignatureState, Trust, Verification
+from rra.signing.trust import Identity, SignatureState, Trust, Verification, accepted, invalid
 
 
 def sign(statement: Statement, key: PrivateKey) -> bytes:
@@ -24,7 +25,7 @@ def sign(statement: Statement, key: PrivateKey) -> bytes:
 
 
 def verify(data: bytes, *, subject: str, trust: Trust) -> Verification:
-    """Say what a signature comes to; never raises for anything that is in the data.
+    """Say what a signature comes to; nothing that is in the data makes it raise.
 
     A hint that names a known key decides which key is tried. Without one every known key is
     tried, since a hint is not signed and may be wrong or absent. A key is used only with the
@@ -34,18 +35,20 @@ def verify(data: bytes, *, subject: str, trust: Trust) -> Verification:
         data: A Sigstore bundle, from anybody.
         subject: ``sha256:<hex>`` of what the statement has to be about.
         trust: Whom the reader trusts.
+
+    Raises:
+        FormatError: The trusted root of `trust` cannot be used; that is not in the data.
     """
     try:
         bundle = parse_bundle(data)
         statement = bundle.statement()
     except FormatError as error:
-        return _invalid(error.message)
+        return invalid(error.message)
     if not statement.is_about(subject):
         named = next((name for one in statement.subject for name in one.digest.values()), "")
-        return _invalid(f"the statement is about {shown(named)}, not about {subject}")
+        return invalid(f"the statement is about {shown(named)}, not about {subject}")
     if bundle.has_certificate:
-        reason = "it is signed with a certificate, and no trusted root is given to check it"
-        return Verification(SignatureState.KEY_UNKNOWN, statement=statement, reason=reason)
+        return verify_certificate(data, bundle, statement, trust)
     return _by_key(bundle, statement, trust)
 
 
@@ -59,29 +62,7 @@ def _by_key(bundle: SigstoreBundle, statement: Statement, trust: Trust) -> Verif
                 Identity(key.fingerprint, fingerprint=key.fingerprint), statement, trust
             )
     if hinted:
-        return _invalid(f"the signature does not fit the key {hinted.fingerprint} that it names")
+        return invalid(f"the signature does not fit the key {hinted.fingerprint} that it names")
     called = bundle.hinted_fingerprint or (shown(bundle.hint) if bundle.hint else "no key")
     reason = f"no known key fits; the signature names {called}"
     return Verification(SignatureState.KEY_UNKNOWN, statement=statement, reason=reason)
-
-
-def accepted(identity: Identity, statement: Statement, trust: Trust) -> Verification:
-    """Return what a signature that fits comes to: trusted or not, and by which name."""
-    signer = trust.find(identity)
-    if signer is None:
-        return Verification(
-            SignatureState.VALID,
-            identity,
-            statement=statement,
-            reason=f"valid when signed by {identity.name}, whom the policy does not name",
-        )
-    named = Identity(signer.name, identity.fingerprint, identity.subject, identity.issuer)
-    trusted = signer.may_state(statement.predicate_type)
-    reason = f"valid when signed by {signer.name}"
-    if not trusted:
-        reason += f", who is not trusted with {statement.predicate_type}"
-    return Verification(SignatureState.VALID, named, trusted, statement, reason)
-
-
-def _invalid(reason: str) -> Verification:
-    return Verification(SignatureState.INVALID, reason=reason)
