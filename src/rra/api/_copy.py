@@ -142,12 +142,35 @@ def copy_bundle(
     progress: Progress = silent,
 ) -> CopyReport:
     """Copy a bundle between two references that were read already; see `copy`."""
+    store, bundle = open_bundle(source, progress=progress, plain_http=plain_http)
+    pinned = dataclasses.replace(source, digest=bundle.descriptor.digest)
+    tagged = dataclasses.replace(target, tag=target.tag or _tag(source, bundle))
+    return carry(store, bundle, str(pinned), tagged, plain_http=plain_http, progress=progress)
+
+
+def carry(
+    store: BlobStore,
+    bundle: Bundle,
+    source: str,
+    target: BundleReference,
+    *,
+    plain_http: bool = False,
+    progress: Progress = silent,
+) -> CopyReport:
+    """Copy a bundle that was opened already; see `copy`.
+
+    Args:
+        store: Where its blobs are read.
+        bundle: The bundle.
+        source: What the report calls it.
+        target: The place, with a tag or none.
+        plain_http: Speak to registries without TLS.
+        progress: Called with one line for each step.
+    """
     from rra.registry import transfer
 
-    store, bundle = open_bundle(source, progress=progress, plain_http=plain_http)
     digest = bundle.descriptor.digest
-    pinned = dataclasses.replace(source, digest=digest)
-    tag = target.tag or _tag(source, bundle)
+    tag = target.tag or tag_of_version(bundle.config.artifact_manifest().version)
     place = open_store(target, progress=progress, plain_http=plain_http)
     _refuse_collision(place, tag, bundle)
     done = transfer(
@@ -159,7 +182,7 @@ def copy_bundle(
         progress=progress,
     )
     return CopyReport(
-        source=str(pinned),
+        source=source,
         target=str(dataclasses.replace(target, tag=tag, digest=digest)),
         digest=digest,
         core=bundle.config.core,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rra.api._copy import CopyReport, copy_bundle, registry_reference, target_reference
-from rra.api._pack import PackReport, pack
+from rra.api._copy import CopyReport, carry, copy_bundle, registry_reference, target_reference
+from rra.api._pack import gate
 from rra.api._result import Progress, VerbResult, silent
-from rra.bundle.reference import DirectoryReference, LayoutReference, parse_reference
+from rra.artifact import Artifact, load_artifact
+from rra.bundle.reference import DirectoryReference, parse_reference
+
+if TYPE_CHECKING:
+    from rra.bundle.measured import MeasuredBundle
+    from rra.bundle.reader import Bundle
+    from rra.errors import Problem
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,8 +46,9 @@ def push(
 ) -> PushReport:
     """Send an artifact or a bundle to a registry.
 
-    A directory is checked against the rules and packed first, as `rra.api.pack` does it; nothing
-    is sent before all of it is there.
+    A directory is checked against the rules first, as `rra.api.pack` does it. Its files are then
+    read twice and copied nowhere: once to know the digests, before anything is sent, and once
+    more on their way.
 
     Args:
         source: Directory of an artifact, or reference of a bundle.
@@ -55,10 +60,10 @@ def push(
         UsageError: There is no such artifact or bundle, or the target is no registry.
         FormatError: The artifact cannot be packed; carries every problem.
         CorruptError: Bytes are not what vouches for them.
+        UnavailableError: A file changes while it is read.
         LoginError: The registry wants a login, or refuses the one it was given.
         RegistryError: The registry does not answer, refuses, or breaks off.
     """
-    from rra.bundle.staging import claimed
     from rra.registry import reach
 
     target_reference(target)
@@ -68,23 +73,26 @@ def push(
         sent = copy_bundle(named, place, plain_http=plain_http, progress=progress)
         return PushReport(source=sent.source, target=sent.target, pushed=sent)
     reach(place, plain_http=plain_http)
-    temporary = Path(tempfile.gettempdir())
-    with claimed(temporary, prefix="rra-push-", mode=0o700) as folder:
-        made = pack(named.path, f"oci-layout:{folder}/bundle", progress=progress)
-        if made.packed is None:
-            return _stopped(made, target)
-        layout = LayoutReference(folder / "bundle", digest=made.packed.descriptor.digest)
-        tagged = dataclasses.replace(place, tag=place.tag or made.packed.tag)
-        sent = copy_bundle(layout, tagged, plain_http=plain_http, progress=progress)
-    source_name = str(made.artifact)
-    sent = dataclasses.replace(sent, source=source_name)
-    return PushReport(source=source_name, target=sent.target, pushed=sent, problems=made.problems)
+    artifact = load_artifact(named.path)
+    root = str(artifact.root)
+    if problems := gate(artifact, progress=progress):
+        return PushReport(source=root, target=target, exit_code=1, problems=problems)
+    made, bundle, warnings = _measured(artifact, place.tag, progress)
+    sent = carry(made, bundle, root, place, plain_http=plain_http, progress=progress)
+    problems = (*artifact.warnings, *warnings)
+    return PushReport(source=root, target=sent.target, pushed=sent, problems=problems)
 
 
-def _stopped(made: PackReport, target: str) -> PushReport:
-    return PushReport(
-        source=str(made.artifact),
-        target=target,
-        exit_code=made.exit_code,
-        problems=made.problems,
-    )
+def _measured(
+    artifact: Artifact, tag: str | None, progress: Progress
+) -> tuple[MeasuredBundle, Bundle, tuple[Problem, ...]]:
+    """Make the bundle of an artifact, of which no byte is kept that can be read again."""
+    from rra.bundle.annotations import creation_time
+    from rra.bundle.measured import MeasuredBundle
+    from rra.bundle.pack import pack_bundle
+    from rra.bundle.reader import read_bundle
+
+    made = MeasuredBundle(str(artifact.root))
+    created = creation_time(artifact.root)
+    packed = pack_bundle(artifact, made, tag, created=created, progress=progress)
+    return made, read_bundle(made, digest=packed.descriptor.digest), packed.warnings

@@ -8,85 +8,27 @@ the copy while directories are listed backwards, and writes the digests to ``ans
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from rra._base.files import atomic_write, sha256_bytes, storage_errors
+from rra._base.files import atomic_write, storage_errors
 from rra.artifact import load_artifact
 from rra.bundle.config import LayerRecord
 from rra.bundle.layers import PlannedLayer
+from rra.bundle.measured import MeasuredBundle
 from rra.bundle.pack import pack_bundle
-from rra.bundle.store import MANIFEST_TYPE, Descriptor
-from rra.errors import CorruptError, InternalError, RraError
+from rra.errors import InternalError, RraError
 
 JOB, ANSWER, COPY = "job.json", "answer.json", "another place"
 """Names in the folder of a check: what to do, what came out, and where the copy lies."""
 
 _DAY = 86_400
 _MASK, _OTHER_MASK = 0o077, 0o002
-
-
-class Discarding:
-    """A place that keeps no blob, and says what each would be called."""
-
-    name = "nowhere"
-
-    def has(self, digest: str) -> bool:
-        """Say that no blob is there."""
-        del digest
-        return False
-
-    def open(self, descriptor: Descriptor) -> contextlib.AbstractContextManager[BinaryIO]:
-        """Give nothing.
-
-        Raises:
-            CorruptError: Always.
-        """
-        raise CorruptError(f"blob {descriptor.digest} was not kept")
-
-    def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
-        """Return the descriptor of a blob."""
-        state, size = hashlib.sha256(), 0
-        for chunk in chunks:
-            state.update(chunk)
-            size += len(chunk)
-        return Descriptor(media_type, "sha256:" + state.hexdigest(), size)
-
-    def put_blob(self, descriptor: Descriptor, chunks: Iterable[bytes]) -> None:
-        """Take a blob whose digest is known."""
-        self.put(chunks, descriptor.media_type)
-
-    def discard(self, digest: str) -> None:
-        """Forget a blob, of which nothing is known anyway."""
-
-    def get_manifest(self, reference: str | None) -> tuple[bytes, Descriptor]:
-        """Give nothing.
-
-        Raises:
-            CorruptError: Always.
-        """
-        raise CorruptError(f"there is no manifest {reference}: nothing was kept")
-
-    def put_manifest(
-        self, data: bytes, tag: str | None, *, media_type: str = MANIFEST_TYPE
-    ) -> Descriptor:
-        """Return the descriptor of a manifest."""
-        del tag
-        return Descriptor(media_type, sha256_bytes(data), len(data))
-
-    def tags(self) -> list[str]:
-        """Return no tags."""
-        return []
-
-    def writing(self) -> contextlib.AbstractContextManager[None]:
-        """Bracket nothing."""
-        return contextlib.nullcontext()
 
 
 class Noted:
@@ -120,7 +62,7 @@ def main(folder: Path) -> None:
         with _listed_backwards():
             pack_bundle(
                 load_artifact(folder / COPY),
-                Discarding(),
+                MeasuredBundle("the second packing"),
                 created=job["created"],
                 reuse=False,
                 watcher=noted,

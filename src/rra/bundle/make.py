@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable
 
 from rra.artifact import Artifact
-from rra.bundle import compress
 from rra.bundle.blobcache import BlobCache
-from rra.bundle.blocks import Blocks, stamp
 from rra.bundle.canonical import CanonicalArchive
-from rra.bundle.config import TITLE, Compressor, Form, LayerRecord, layer_type
+from rra.bundle.config import TITLE, Form, LayerRecord, layer_type
+from rra.bundle.content import Compressed, FilePart, Plain
 from rra.bundle.layers import PlannedLayer
 from rra.bundle.limits import unpacked_limit
 from rra.bundle.store import BundleWriter, Descriptor
@@ -30,6 +27,8 @@ def make_layer(
 ) -> tuple[Descriptor, LayerRecord]:
     """Put one layer into a store; return its descriptor and what the config says of it.
 
+    What the store is given can be iterated again for as long as the files stay as they are.
+
     Args:
         artifact: The artifact.
         layer: The layer.
@@ -42,90 +41,41 @@ def make_layer(
         UnavailableError: A file changes while it is read, or the disk is full.
     """
     if layer.raw:
-        return _make_raw(artifact, layer, store)
+        (path,) = layer.files
+        part = FilePart(artifact.root, path, layer.start, layer.size)
+        descriptor = _put(store, part, layer, "raw")
+        return descriptor, _as_it_is(layer, descriptor, path=str(path), part=layer.part)
     archive = CanonicalArchive(artifact.root, layer.files)
-    compressor = Compressor(algorithm="zstd", level=compress.LEVEL, library=compress.library())
-    seen = _Seen()
-    descriptor = None
-    if cache is not None and cache.knows(archive.size):
-        seen.pass_all(archive.blocks())
-        descriptor = _from_cache(layer, store, cache, seen, compressor)
-    if descriptor is None:
-        seen = _Seen()
-        descriptor = _compressed(archive, layer, store, cache, seen, compressor)
-    if seen.size > unpacked_limit(descriptor.size):
+    content = Compressed(archive, cache)
+    with content.drafting():
+        descriptor = _put(store, content, layer, "tar+zstd")
+        content.keep(descriptor.digest, descriptor.size)
+    if content.size > unpacked_limit(descriptor.size):
         # Readers take it for a bomb, so it travels as it is.
         store.discard(descriptor.digest)
-        seen = _Seen()
-        descriptor = _put(store, map(bytes, seen.passing(archive.blocks())), layer, "tar")
-        return descriptor, _record(layer, descriptor, seen)
-    return descriptor, _record(layer, descriptor, seen, compressor=compressor)
+        descriptor = _put(store, Plain(archive), layer, "tar")
+        return descriptor, _as_it_is(layer, descriptor)
+    record = _record(
+        layer, descriptor, content.diff_id, content.size, compressor=content.compressor
+    )
+    return descriptor, record
 
 
-def _from_cache(
-    layer: PlannedLayer,
-    store: BundleWriter,
-    cache: BlobCache,
-    seen: _Seen,
-    compressor: Compressor,
-) -> Descriptor | None:
-    """Put the layer that was made before from the same archive into the store, if there is one."""
-    with cache.find(seen.digest, seen.size, compressor) as blob:
-        if blob is None:
-            return None
-        media_type = layer_type(layer.element, "tar+zstd")
-        descriptor = Descriptor(media_type, blob.digest, blob.size)
-        store.put_blob(descriptor, blob)
-    return _titled(descriptor, layer)
-
-
-def _compressed(
-    archive: CanonicalArchive,
-    layer: PlannedLayer,
-    store: BundleWriter,
-    cache: BlobCache | None,
-    seen: _Seen,
-    compressor: Compressor,
-) -> Descriptor:
-    """Compress a layer into the store, and keep what comes out for the next time."""
-    chunks = compress.compressed(seen.passing(archive.blocks()))
-    if cache is None:
-        return _put(store, chunks, layer, "tar+zstd")
-    with cache.drafting(archive.size) as draft:
-        descriptor = _put(store, draft.passing(chunks), layer, "tar+zstd")
-        if seen.size <= unpacked_limit(descriptor.size):
-            cache.keep(draft, descriptor.digest, seen.digest, seen.size, compressor)
-    return descriptor
-
-
-def _make_raw(
-    artifact: Artifact, layer: PlannedLayer, store: BundleWriter
-) -> tuple[Descriptor, LayerRecord]:
-    (path,) = layer.files
-    place = artifact.root / path
-    end = layer.start + layer.size
-    seen = _Seen()
-    blocks = _file_blocks(place, path, layer.start, end)
-    descriptor = _put(store, map(bytes, seen.passing(blocks)), layer, "raw")
-    return descriptor, _record(layer, descriptor, seen, path=str(path), part=layer.part)
-
-
-def _file_blocks(place: Path, name: PurePosixPath, start: int, end: int) -> Iterator[memoryview]:
-    blocks = Blocks()
-    yield from blocks.file(str(place), stamp(place.lstat()), name, start=start, end=end)
-    yield blocks.rest()
+def _as_it_is(layer: PlannedLayer, descriptor: Descriptor, **more: object) -> LayerRecord:
+    """Return the record of a blob without compression."""
+    return _record(layer, descriptor, descriptor.digest, descriptor.size, **more)
 
 
 def _record(
-    layer: PlannedLayer, descriptor: Descriptor, seen: _Seen, **more: object
+    layer: PlannedLayer, descriptor: Descriptor, diff_id: str, size: int, **more: object
 ) -> LayerRecord:
     values = {
         "element": layer.element,
         "digest": descriptor.digest,
         "size": descriptor.size,
-        "diff_id": seen.digest,
+        "diff_id": diff_id,
         "files": len(layer.files),
-        "uncompressed_size": seen.size,
+        "uncompressed_size": size,
         **more,
     }
     return LayerRecord.model_validate(values)
@@ -141,32 +91,4 @@ def _put(
             "declare the large files of it as data, which is cut into parts, or have them fetched"
         )
         raise UsageError(message, hint=hint)
-    return _titled(descriptor, layer)
-
-
-def _titled(descriptor: Descriptor, layer: PlannedLayer) -> Descriptor:
     return dataclasses.replace(descriptor, annotations={TITLE: layer.title})
-
-
-class _Seen:
-    """Digest and number of bytes of what passed."""
-
-    def __init__(self) -> None:
-        self._state = hashlib.sha256()
-        self.size = 0
-
-    @property
-    def digest(self) -> str:
-        return "sha256:" + self._state.hexdigest()
-
-    def pass_all(self, blocks: Iterable[memoryview]) -> None:
-        """Count and hash blocks."""
-        for _ in self.passing(blocks):
-            pass
-
-    def passing(self, blocks: Iterable[memoryview]) -> Iterator[memoryview]:
-        """Yield blocks, and count and hash them."""
-        for block in blocks:
-            self._state.update(block)
-            self.size += len(block)
-            yield block
