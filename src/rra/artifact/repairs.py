@@ -54,6 +54,8 @@ class EqualityResult:
 def check_equality(artifact: Artifact) -> EqualityResult:
     """Reverse the patches on a copy of the code and compare with the source's tree.
 
+    Without repairs there is nothing to reverse, and nothing is copied.
+
     Raises:
         ToolMissingError: git is not installed.
         StorageError: No space for the copy.
@@ -65,7 +67,8 @@ def check_equality(artifact: Artifact) -> EqualityResult:
     steps: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory(prefix="rra-equality-") as folder:
         copy = Path(folder) / "code"
-        copy_files(artifact.code_root, copy, files)
+        if artifact.repairs:
+            copy_files(artifact.code_root, copy, files)
         for repair_id, repair in reversed(artifact.repairs):
             try:
                 _apply(artifact.path(repair.patch), copy, reverse=True)

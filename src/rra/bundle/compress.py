@@ -9,10 +9,14 @@ Source: RFC 8878 (zstandard).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from rra.bundle.blocks import BLOCK
+
+if TYPE_CHECKING:
+    from zstandard import ZstdCompressor
 
 LEVEL = 3
 SAMPLE_BYTES = 4 << 20
@@ -27,18 +31,43 @@ def library() -> str:
     return "zstd " + ".".join(str(part) for part in zstandard.ZSTD_VERSION)
 
 
+class Encoder:
+    """Compresses one stream after the other with the same memory, of which it takes some 50 MiB.
+
+    Threads that share one wait for each other, so that it stays with that.
+    """
+
+    def __init__(self) -> None:
+        """Begin without the memory, which comes with the first use."""
+        self._turn = threading.Semaphore(1)
+        self._compressor: ZstdCompressor | None = None
+
+    def compressed(self, blocks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+        """Yield the one zstandard frame of a stream of bytes.
+
+        Whoever does not take all of it has to close the generator.
+        """
+        with self._turn:
+            encoder = self._ready().compressobj()
+            for block in rechunked(blocks):
+                if out := encoder.compress(block):
+                    yield out
+            yield encoder.flush()
+
+    def _ready(self) -> ZstdCompressor:
+        import zstandard
+
+        if self._compressor is None:
+            parameters = zstandard.ZstdCompressionParameters.from_level(
+                LEVEL, threads=1, write_checksum=True, write_content_size=False
+            )
+            self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
+        return self._compressor
+
+
 def compressed(blocks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """Yield the one zstandard frame of a stream of bytes."""
-    import zstandard
-
-    parameters = zstandard.ZstdCompressionParameters.from_level(
-        LEVEL, threads=1, write_checksum=True, write_content_size=False
-    )
-    encoder = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
-    for block in rechunked(blocks):
-        if out := encoder.compress(block):
-            yield out
-    yield encoder.flush()
+    return Encoder().compressed(blocks)
 
 
 def rechunked(

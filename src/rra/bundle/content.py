@@ -97,18 +97,21 @@ class Compressed(Content):
         size: Length of the archive, once its bytes were asked for.
     """
 
-    def __init__(self, archive: CanonicalArchive, cache: BlobCache | None) -> None:
+    def __init__(
+        self, archive: CanonicalArchive, encoder: compress.Encoder, cache: BlobCache | None
+    ) -> None:
         """Take the archive.
 
         Args:
             archive: The archive.
+            encoder: What compresses it.
             cache: Where the same archive may have been compressed before.
         """
         self.compressor = Compressor(
             algorithm="zstd", level=compress.LEVEL, library=compress.library()
         )
         self.diff_id, self.size = "", 0
-        self._archive, self._cache = archive, cache
+        self._archive, self._encoder, self._cache = archive, encoder, cache
         self._draft: Draft | None = None
         self._drafted = False
 
@@ -152,7 +155,7 @@ class Compressed(Content):
     def _anew(self) -> Iterator[bytes]:
         """Compress the archive."""
         seen = Seen()
-        chunks = compress.compressed(seen.passing(self._archive.blocks()))
+        chunks = self._encoder.compressed(seen.passing(self._archive.blocks()))
         if self._draft is not None and not self._drafted:
             self._drafted = True
             chunks = self._draft.passing(chunks)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rra.artifact import Artifact
 from rra.bundle.blobcache import BlobCache
 from rra.bundle.canonical import CanonicalArchive
+from rra.bundle.compress import Encoder
 from rra.bundle.config import TITLE, Form, LayerRecord, layer_type
 from rra.bundle.content import Compressed, FilePart, Plain
 from rra.bundle.layers import PlannedLayer
@@ -23,6 +24,7 @@ def make_layer(
     artifact: Artifact,
     layer: PlannedLayer,
     store: BundleWriter,
+    encoder: Encoder,
     cache: BlobCache | None = None,
 ) -> tuple[Descriptor, LayerRecord]:
     """Put one layer into a store; return its descriptor and what the config says of it.
@@ -33,6 +35,7 @@ def make_layer(
         artifact: The artifact.
         layer: The layer.
         store: Where it goes.
+        encoder: What compresses it.
         cache: Where the same archive may have been compressed before.
 
     Raises:
@@ -46,7 +49,7 @@ def make_layer(
         descriptor = _put(store, part, layer, "raw")
         return descriptor, _as_it_is(layer, descriptor, path=str(path), part=layer.part)
     archive = CanonicalArchive(artifact.root, layer.files)
-    content = Compressed(archive, cache)
+    content = Compressed(archive, encoder, cache)
     with content.drafting():
         descriptor = _put(store, content, layer, "tar+zstd")
         content.keep(descriptor.digest, descriptor.size)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from rra._base.files import sha256_bytes
-from rra.bundle.content import Content
+from rra.bundle.content import Content, FilePart
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, check_bytes, verified
 from rra.errors import CorruptError, UsageError
 
@@ -56,6 +56,8 @@ class MeasuredBundle:
             raise TypeError("what is measured has to be readable once more")
         state, size = hashlib.sha256(), 0
         room = min(KEPT_BLOB, KEPT_BYTES - sum(self._kept.values()))
+        if isinstance(chunks, FilePart):
+            room = 0  # reading is as good as remembering
         kept: list[bytes] | None = []
         pieces = chunks.pieces() if isinstance(chunks, Content) else chunks
         for piece in pieces:

@@ -18,6 +18,7 @@ from rra._base.files import sha256_bytes
 from rra.artifact import Artifact
 from rra.bundle.annotations import annotate
 from rra.bundle.blobcache import blob_cache
+from rra.bundle.compress import Encoder
 from rra.bundle.config import (
     CONFIG_TYPE,
     MAX_CONFIG_BYTES,
@@ -112,12 +113,12 @@ def pack_bundle(
     plan = plan_layers(artifact, thresholds, listed)
     remembered = blob_cache() if reuse else contextlib.nullcontext()
     with store.writing(), remembered as cache:
-        made = []
+        made, encoder = [], Encoder()
         for layer in plan:
             if progress is not None:
                 count = len(layer.files)
                 progress(f"packing {layer.title} ({count} file{'s' * (count != 1)})")
-            made.append(make_layer(artifact, layer, store, cache))
+            made.append(make_layer(artifact, layer, store, encoder, cache))
         records = [record for _, record in made]
         if watcher is not None:
             watcher.see_layers(plan, records)

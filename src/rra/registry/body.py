@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 from rra.bundle.store import Descriptor
 from rra.errors import CorruptError
@@ -32,11 +32,20 @@ class Body:
         self._state = hashlib.sha256()
         self._waiting = bytearray()
         self._given = self._skipped = 0
-        while self._given < skip:
-            self.read(min(skip - self._given, 1 << 20))
+        try:
+            while self._given < skip:
+                self.read(min(skip - self._given, 1 << 20))
+        except BaseException:
+            self.close()
+            raise
         self.len -= skip
         self._given -= skip
         self._skipped = skip
+
+    def close(self) -> None:
+        """Let go of the chunks, of which others may wait for what they hold."""
+        if isinstance(self._chunks, Generator):
+            self._chunks.close()
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield blocks; requests wants to see that a body can be iterated."""

@@ -95,6 +95,8 @@ class PiecewiseUpload:
             if not broke(error):
                 raise
             return None
+        finally:
+            body.close()
 
     def _ask(self) -> None:
         """Find out how much the registry has.

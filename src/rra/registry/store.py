@@ -312,7 +312,9 @@ class RegistryStore:
         except RegistryError as error:
             if last or not broke(error):
                 raise
-        else:
+        finally:
+            body.close()
+        if answer is not None:
             if answer.status_code in {201, 204}:
                 answer.close()
                 return True
