@@ -138,6 +138,21 @@ class MeasuredBundle:
         """Return no tags."""
         return []
 
+    def referrers(self, digest: str, artifact_type: str | None = None) -> list[Descriptor]:
+        """Return no statements: nobody can have made one on what was just measured."""
+        del digest, artifact_type
+        return []
+
+    def put_referrer(self, data: bytes, subject: Descriptor) -> Descriptor:
+        """Take no statement.
+
+        Raises:
+            UsageError: Always.
+        """
+        del data
+        message = f"{self.name} is an artifact, and statements are kept beside a bundle"
+        raise UsageError(message, hint=f"push it first, then attach to {subject.digest}")
+
     def writing(self) -> contextlib.AbstractContextManager[None]:
         """Bracket nothing: what is measured goes with the object."""
         return contextlib.nullcontext()

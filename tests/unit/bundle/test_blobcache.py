@@ -38,9 +38,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many bytes each compression was given, in the order in which they ended."""
     counts: list[int] = []
-    real = compress.compressed
+    real = compress.Encoder.compressed
 
-    def counting(blocks: Any) -> Any:
+    def counting(encoder: compress.Encoder, blocks: Any) -> Any:
         total = 0
 
         def passing() -> Any:
@@ -49,10 +49,10 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
                 total += len(block)
                 yield block
 
-        yield from real(passing())
+        yield from real(encoder, passing())
         counts.append(total)
 
-    monkeypatch.setattr(compress, "compressed", counting)
+    monkeypatch.setattr(compress.Encoder, "compressed", counting)
     return counts
 
 

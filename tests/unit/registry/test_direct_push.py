@@ -259,6 +259,9 @@ def test_a_registry_that_is_not_there_is_said_before_anything_is_read(artifact: 
 def test_a_measured_bundle_is_no_place_to_look_around_in(artifact: Artifact) -> None:
     made, digest = measure(artifact)
     assert made.tags() == []
+    assert made.referrers(digest) == []
+    with pytest.raises(UsageError, match="statements are kept beside a bundle"):
+        made.put_referrer(b"{}", made.get_manifest(None)[1])
     assert made.get_manifest(None)[1].digest == digest
     with pytest.raises(UsageError, match=r"was not made into a bundle 1\.0\.0"):
         made.get_manifest("1.0.0")
