@@ -145,7 +145,15 @@ def copy_bundle(
     store, bundle = open_bundle(source, progress=progress, plain_http=plain_http)
     pinned = dataclasses.replace(source, digest=bundle.descriptor.digest)
     tagged = dataclasses.replace(target, tag=target.tag or _tag(source, bundle))
-    return carry(store, bundle, str(pinned), tagged, plain_http=plain_http, progress=progress)
+    return carry(
+        store,
+        bundle,
+        str(pinned),
+        tagged,
+        referrers=referrers,
+        plain_http=plain_http,
+        progress=progress,
+    )
 
 
 def carry(
@@ -154,6 +162,7 @@ def carry(
     source: str,
     target: BundleReference,
     *,
+    referrers: bool = True,
     plain_http: bool = False,
     progress: Progress = silent,
 ) -> CopyReport:
@@ -164,6 +173,7 @@ def carry(
         bundle: The bundle.
         source: What the report calls it.
         target: The place, with a tag or none.
+        referrers: Whether statements come along.
         plain_http: Speak to registries without TLS.
         progress: Called with one line for each step.
     """
