@@ -7,6 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rra.api._anonymous import Anonymity, AnonymousReport, blanked, keep_mapping, mapping_place
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.bundle.reference import (
@@ -33,12 +34,14 @@ class PackReport(VerbResult):
         target: Reference of the bundle, with its digest once it is made.
         packed: The bundle; None when a rule objects, or when a second packing differs.
         checked: Whether it was packed a second time, under other conditions, with the same result.
+        anonymous: What became of it when it was made anonymous; None when it was packed as it is.
     """
 
     artifact: Path
     target: str
     packed: PackResult | None = None
     checked: bool = False
+    anonymous: AnonymousReport | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
@@ -48,6 +51,8 @@ class PackReport(VerbResult):
             "packed": self.packed is not None,
             "checked": self.checked,
         }
+        if self.anonymous is not None:
+            document["anonymous"] = self.anonymous.to_json()
         if self.packed is not None:
             config = self.packed.config
             document |= {
@@ -64,7 +69,12 @@ class PackReport(VerbResult):
 
 
 def pack(
-    artifact: str | Path, target: str, *, check: bool = False, progress: Progress = silent
+    artifact: str | Path,
+    target: str,
+    *,
+    check: bool = False,
+    anonymous: Anonymity | None = None,
+    progress: Progress = silent,
 ) -> PackReport:
     """Check an artifact against the rules and make its bundle.
 
@@ -77,33 +87,80 @@ def pack(
             by default.
         check: Pack a copy under other conditions too; the answer is no, and nothing is written,
             when the two differ.
+        anonymous: Make the bundle of a copy without what identifies the authors; the answer is
+            no, and nothing is written, when something of it is left.
         progress: Called with one line for each step.
 
     Raises:
         UsageError: The artifact is not locked, or the target is no folder or file.
+        PatchError: An artifact that is to be anonymous has repairs that do not lead to its code.
         FormatError: A file that the manifest names is missing, or a name or link is one that
             no archive may hold; carries every problem.
         CorruptError: ``rra.lock`` is that of other files.
         UnavailableError: A file changes while it is read, or the disk is full.
     """
     from rra.bundle.annotations import creation_time
-    from rra.bundle.pack import pack_bundle
-    from rra.bundle.repack import DifferentError, packed_elsewhere
 
     place = local_target(target)
     loaded = load_artifact(_directory(artifact))
     problems = gate(loaded, progress=progress)
     if problems:
         return PackReport(artifact=loaded.root, target=target, exit_code=1, problems=problems)
+    if anonymous is not None:
+        return _anonymously(loaded, place, anonymous, check=check, progress=progress)
     created = creation_time(loaded.root)
+    return _bundle(loaded, place, created, check=check, progress=progress)
+
+
+def _anonymously(
+    artifact: Artifact,
+    place: LayoutReference | ArchiveReference,
+    wanted: Anonymity,
+    *,
+    check: bool,
+    progress: Progress,
+) -> PackReport:
+    """Make the bundle of an anonymous copy, and the mapping that stays with the author."""
+    private = mapping_place(artifact, wanted, place)
+    with blanked(artifact, wanted, progress) as done:
+        problems = done.problems or gate(done.artifact, progress=progress)
+        if problems:
+            return PackReport(
+                artifact=artifact.root,
+                target=str(place),
+                anonymous=done.report,
+                exit_code=1,
+                problems=problems,
+            )
+        made = _bundle(done.artifact, place, None, check=check, progress=progress)
+        report = done.report
+        if made.packed is not None:
+            digest = made.packed.descriptor.digest
+            report = keep_mapping(done, wanted, private, digest)
+    warnings = (*made.problems, *done.warnings)
+    return dataclasses.replace(made, artifact=artifact.root, anonymous=report, problems=warnings)
+
+
+def _bundle(
+    artifact: Artifact,
+    place: LayoutReference | ArchiveReference,
+    created: str | None,
+    *,
+    check: bool,
+    progress: Progress,
+) -> PackReport:
+    """Make the bundle of an artifact that no rule objects to."""
+    from rra.bundle.pack import pack_bundle
+    from rra.bundle.repack import DifferentError, packed_elsewhere
+
     with contextlib.ExitStack() as stack:
         second = None
         if check:
             progress("packing a copy of it under other conditions")
-            second = stack.enter_context(packed_elsewhere(loaded, created))
+            second = stack.enter_context(packed_elsewhere(artifact, created))
         try:
             packed = pack_bundle(
-                loaded,
+                artifact,
                 _writer(place),
                 place.tag,
                 created=created,
@@ -112,15 +169,15 @@ def pack(
             )
         except DifferentError as error:
             return PackReport(
-                artifact=loaded.root, target=target, exit_code=1, problems=error.problems
+                artifact=artifact.root, target=str(place), exit_code=1, problems=error.problems
             )
     named = dataclasses.replace(place, tag=packed.tag, digest=packed.descriptor.digest)
     return PackReport(
-        artifact=loaded.root,
+        artifact=artifact.root,
         target=str(named),
         packed=packed,
         checked=check,
-        problems=(*loaded.warnings, *packed.warnings),
+        problems=(*artifact.warnings, *packed.warnings),
     )
 
 

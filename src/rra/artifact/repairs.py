@@ -119,6 +119,29 @@ def apply_repairs(artifact: Artifact, target: Path) -> Iterator[AppliedRepair]:
         yield AppliedRepair(repair_id, repair, tree_id(target, _plain_files(target)))
 
 
+def reverse_repairs(artifact: Artifact, copy: Path) -> Iterator[tuple[str, Repair]]:
+    """Take the repairs back on a copy of the code, the last one first.
+
+    Args:
+        artifact: Artifact whose repairs are taken back.
+        copy: Folder with the code; it is changed.
+
+    Yields:
+        Each repair as soon as it is taken back.
+
+    Raises:
+        PatchError: A patch cannot be taken back.
+        ToolMissingError: git is not installed.
+    """
+    for repair_id, repair in reversed(artifact.repairs):
+        try:
+            _apply(artifact.path(repair.patch), copy, reverse=True)
+        except PatchError as error:
+            message = f"repair {repair_id} cannot be taken back from the code: {error.message}"
+            raise PatchError(message, hint=error.hint) from error
+        yield repair_id, repair
+
+
 def tree_of_folder(folder: Path) -> str:
     """Return the tree id of a plain folder, a ``.git`` in it left out."""
     return tree_id(folder, _plain_files(folder))

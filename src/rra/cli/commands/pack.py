@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rra import api
+from rra.cli.anonymous import anonymity, anonymous_lines, anonymous_options
 from rra.cli.text import next_step, size, table
 from rra.cli.verb import VerbCommand, answer, json_option
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Pack a copy under other conditions too, and compare the digests.",
 )
+@anonymous_options
 @json_option
-def command(artifact: str, target: str, check: bool, as_json: bool) -> None:
+def command(artifact: str, target: str, check: bool, as_json: bool, **options: Any) -> None:
     """Make the bundle of an artifact, in a folder or one file.
 
     TARGET is oci-layout:DIR[:TAG] or oci-archive:FILE[:TAG]; the version is the tag by default.
@@ -39,10 +41,17 @@ def command(artifact: str, target: str, check: bool, as_json: bool) -> None:
     --check shows it: a copy is packed at another path, with another umask, locale, time zone, order
     of directories and other times. Where a digest differs, nothing is written and the first layer
     and file that differ are named.
+
+    --anonymous is for double-blind review: authors, addresses, accounts, copyright holders and
+    what records hold of people are blanked in a copy, and searched for in every byte of it. What
+    is found stops the packing with its place; the artifact itself is not touched.
     """
+    wanted = anonymity(options)
     answer(
         "pack",
-        lambda progress: api.pack(artifact, target, check=check, progress=progress),
+        lambda progress: api.pack(
+            artifact, target, check=check, anonymous=wanted, progress=progress
+        ),
         _render,
         as_json=as_json,
     )
@@ -52,11 +61,11 @@ def _render(result: PackReport) -> str:
     packed = result.packed
     if packed is None:
         count = sum(problem.severity == "error" for problem in result.problems)
+        told = anonymous_lines(result.anonymous) if result.anonymous else []
         faults = "1 problem stands" if count == 1 else f"{count} problems stand"
-        return (
-            f"not packed: {faults} against it, and nothing was written\n"
-            f"{next_step('correct what is named, then rra lint, and pack again')}"
-        )
+        stopped = f"not packed: {faults} against it, and nothing was written"
+        then = next_step("correct what is named, then rra lint, and pack again")
+        return "\n".join([*told, stopped, then])
     layers = packed.config.layers
     rows = [
         (
@@ -74,6 +83,7 @@ def _render(result: PackReport) -> str:
         f"digest  {packed.descriptor.digest}",
         f"bundle  {result.target.partition('@')[0]}",
         *(["check   packed twice, under other conditions, with the same digests"] * result.checked),
+        *(anonymous_lines(result.anonymous) if result.anonymous else ()),
         next_step(f"rra inspect {result.target.partition('@')[0]}, then rra push"),
     ]
     return "\n".join(lines)
