@@ -76,14 +76,14 @@ class Blanked:
     """An artifact that is to be packed in place of another.
 
     Attributes:
-        artifact: The anonymous copy; the artifact itself where it cannot be loaded.
+        artifact: The anonymous copy; None where something stands against it.
         problems: What stands against it.
         warnings: What may or may not identify.
         report: What became of the artifact.
         copy: The copy with all that is private about it.
     """
 
-    artifact: Artifact
+    artifact: Artifact | None
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     report: AnonymousReport
@@ -117,9 +117,8 @@ def blanked(artifact: Artifact, wanted: Anonymity, progress: Progress) -> Iterat
             unsearched=tuple((one.path, one.why) for one in findings.unsearched),
             notes=copy.notes,
         )
-        yield Blanked(
-            load_artifact(copy.root), copy.problems, tuple(findings.perhaps), report, copy
-        )
+        loaded = None if copy.problems else load_artifact(copy.root)
+        yield Blanked(loaded, copy.problems, tuple(findings.perhaps), report, copy)
 
 
 def keep_mapping(done: Blanked, wanted: Anonymity, place: Path, digest: str) -> AnonymousReport:

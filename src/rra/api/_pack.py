@@ -123,8 +123,10 @@ def _anonymously(
     """Make the bundle of an anonymous copy, and the mapping that stays with the author."""
     private = mapping_place(artifact, wanted, place)
     with blanked(artifact, wanted, progress) as done:
-        problems = done.problems or gate(done.artifact, progress=progress)
-        if problems:
+        problems = done.problems
+        if done.artifact is not None:
+            problems = gate(done.artifact, progress=progress)
+        if done.artifact is None or problems:
             return PackReport(
                 artifact=artifact.root,
                 target=str(place),

@@ -65,7 +65,7 @@ class AnonymousCopy:
     Attributes:
         root: Where the copy lies, as long as the block lasts.
         before: Core of the artifact.
-        core: Core of the copy.
+        core: Core of the copy; nothing where something stands against it.
         identifiers: What was replaced and looked for.
         files: Path of each file that was rewritten, with how many texts were replaced.
         records: What became of the records.
@@ -164,12 +164,9 @@ class _Maker:
         with storage_errors(self._root):
             self._copy(finder, patches)
         self._manifest(finder, patches)
-        core = self._finish(finder, before)
+        core = "" if self._problems else self._finish(finder, before)
         looked_for = [*known, *machine_identifiers(self._artifact.root, known, self._options.keep)]
-        copy = load_artifact(self._root)
-        owners = assign_files(copy)
-        self._progress(f"searching {len(owners)} files")
-        findings = Search(Finder(looked_for)).files(copy.root, sorted(owners))
+        findings = self._search(looked_for)
         self._problems += findings.problems
         return AnonymousCopy(
             self._root,
@@ -182,6 +179,13 @@ class _Maker:
             tuple(dict.fromkeys(self._problems)),
             tuple(self._notes(patches)),
         )
+
+    def _search(self, looked_for: list[Identifier]) -> Findings:
+        """Search what was copied, also where the copy is no artifact because of a problem."""
+        owners = self._owners if self._problems else assign_files(load_artifact(self._root))
+        there = [path for path in sorted(owners) if os.path.lexists(self._root / path)]
+        self._progress(f"searching {len(there)} files")
+        return Search(Finder(looked_for)).files(self._root, there)
 
     def _texts(self) -> Iterator[tuple[PurePosixPath, str]]:
         """Yield the files that are text, in the order of their names."""

@@ -27,7 +27,7 @@ _SUFFIXES = {"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "phd", "ph.d.", "md"}
 _NOBODY = {
     "anonymous", "anon", "author", "authors", "the authors", "unknown", "none", "nobody",
     "your name", "name", "user", "username", "contributors", "name of author", "fullname",
-    "name of copyright owner", "free software foundation, inc.", "the apache software foundation",
+    "name of copyright owner", "free software foundation, inc", "the apache software foundation",
     "free software foundation", "creative commons", "first last", "firstname lastname",
 }  # fmt: skip
 _GENERIC = {
@@ -115,7 +115,7 @@ def person(name: str, words: Words, source: str, *, parts: bool = True) -> Itera
     if not parts or not given or len(fold(family)) < _LEAST_FAMILY:
         return
     plain = fold(family)
-    capital = len(plain) < _LOWER_FAMILY or plain in _ALSO_WORDS
+    capital = plain.isascii() and (len(plain) < _LOWER_FAMILY or plain in _ALSO_WORDS)
     yield Identifier(family, Kind.FAMILY, neutral, source, capital=capital)
     first = given[0].rstrip(".")
     if len(first) >= _LEAST_GIVEN and fold(first) not in _ALSO_WORDS:
@@ -140,7 +140,7 @@ def _orders(given: list[str], family: str) -> Iterator[str]:
     if not plain:
         return
     for names in (plain, plain[:1]):
-        if all(len(word) == 1 for word in names):
+        if all(len(word) == 1 and word.isascii() for word in names):
             continue
         yield GAP.join([*names, family])
         yield GAP.join([family, *names])
