@@ -209,9 +209,9 @@ def png(kind: bytes, body: bytes) -> bytes:
     return start + chunk(kind, body) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
 
-def npz(name: str) -> bytes:
+def npz() -> bytes:
     stream = io.BytesIO()
-    np.savez(stream, **{name: np.arange(3)})
+    np.savez(stream, muessiggang_weights=np.arange(3))
     return stream.getvalue()
 
 
@@ -240,7 +240,7 @@ SAID = f"\nseen by {NAME}\n".encode()
     [
         ("figure.png", png(b"tEXt", b"Author\0Kaethe Muessiggang"), "code/figure.png"),
         ("figure.png", png(b"zTXt", b"Author\0\0" + zlib.compress(SAID)), "code/figure.png!zTXt"),
-        ("pre.npz", npz("muessiggang_weights"), "code/pre.npz"),
+        ("pre.npz", npz(), "code/pre.npz"),
         ("log.gz", gzip.compress(SAID, mtime=0), "code/log.gz!gzip"),
         ("more.zip", zipped(SAID), "code/more.zip!notes.txt"),
         ("nested.zip", zipped(gzip.compress(SAID, mtime=0)), "code/nested.zip!notes.txt!gzip"),
