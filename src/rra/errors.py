@@ -11,7 +11,8 @@ The tree, with the process exit code of each branch::
     │   └── ArchiveError              an archive is not one that the format allows
     ├── UnavailableError (3)          something outside is missing or refused
     │   ├── ToolMissingError          a program is not installed
-    │   ├── LockError                 requirements cannot be resolved
+    │   ├── LockError                 an environment cannot be locked
+    │   │   └── NoSolutionError       no versions satisfy its requirements
     │   ├── EnvironmentBuildError     a lock cannot be materialised
     │   ├── StorageError              no space, no permission
     │   └── RegistryError             a registry is absent, refuses, or breaks off
@@ -147,9 +148,15 @@ class ToolMissingError(UnavailableError):
 
 
 class LockError(UnavailableError):
-    """The requirements of an environment cannot be resolved."""
+    """An environment cannot be locked: resolving, fetching or building a package fails."""
 
     slug = "environment/unresolvable"
+
+
+class NoSolutionError(LockError):
+    """No versions satisfy the requirements of an environment together."""
+
+    slug = "environment/no-solution"
 
 
 class EnvironmentBuildError(UnavailableError):

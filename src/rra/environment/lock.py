@@ -25,8 +25,9 @@ from rra.environment.pylock import (
 )
 from rra.environment.readme import keeps_own_text, render_readme
 from rra.environment.resolve import LAST, Resolution, ResolvedPackage, resolve
+from rra.environment.search import diagnose, explained
 from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
-from rra.errors import LockError, UsageError
+from rra.errors import LockError, NoSolutionError, UsageError
 from rra.model import Environment, EnvironmentLock
 
 LOCK_NAME = "pylock.toml"
@@ -117,7 +118,8 @@ def lock_environment(
         progress: Told about steps that may last.
 
     Raises:
-        LockError: They cannot be resolved, or a wheel is missing and cannot be built.
+        NoSolutionError: No versions satisfy them; says which of them conflict, and what works.
+        LockError: An index cannot be reached, or a wheel is missing and cannot be built.
         UsageError: The kind, platform, Python or date is not one that can be locked.
         StorageError: The disk is full or refuses.
     """
@@ -133,7 +135,7 @@ def lock_environment(
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = _with_interpreter(target)
-        resolved = resolve(requirements, target)
+        resolved = _resolve(requirements, target, say)
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
         _keep_others(folder, staging)
@@ -161,6 +163,15 @@ def lock_environment(
         built=tuple(built),
         changed=before != _bytes_of(folder),
     )
+
+
+def _resolve(
+    requirements: Sequence[str], target: Resolution, say: Progress
+) -> list[ResolvedPackage]:
+    try:
+        return resolve(requirements, target)
+    except NoSolutionError as error:
+        raise explained(error, diagnose(requirements, target, say), target) from error
 
 
 def _folder(root: Path, env_id: str, env: Environment) -> Path:
@@ -255,7 +266,7 @@ def _build(
         target = dataclasses.replace(target, interpreter=found.path)
     say(f"no index has a fitting wheel of {package.name} {package.version}: building it")
     folder.mkdir(exist_ok=True)
-    path = build_wheel(package, folder, target)
+    path = build_wheel(package, folder, target, say)
     if not wheel_tags(path.name) & platform.tags(target.python):
         path.unlink()
         message = f"{package.name} {package.version} has no wheel for {platform.name}"

@@ -6,7 +6,7 @@ import dataclasses
 import re
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -15,13 +15,17 @@ from packaging.utils import canonicalize_name
 
 from rra._base.process import Completed
 from rra.environment.cutoff import cutoff_timestamp
+from rra.environment.interpreter import find_interpreter, has_interpreter
 from rra.environment.legacy import legacy_configuration
-from rra.environment.platforms import Platform
+from rra.environment.platforms import Platform, parse_minor
 from rra.environment.uvtool import build_reason, condense, is_network_failure, run_uv
-from rra.errors import LockError
+from rra.errors import LockError, NoSolutionError
 
 LAST = 99
 """Patch number that stands for the last release of a Python whose releases are not known."""
+
+_MINORS = range(6, 15)
+"""Minor versions of Python 3 that uv can drive and that are out."""
 
 _LATE = re.compile(r"The requested version, v?([^,\s]+), was published at (\d{4}-\d\d-\d\d)")
 _BUILD_FAILURE = re.compile(r"Failed to (?:download and )?build:? `([A-Za-z0-9._-]+)==([^`]+)`")
@@ -87,8 +91,9 @@ def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPac
     """Resolve requirements; source distributions count, so wheels never choose versions.
 
     Raises:
-        LockError: No set of versions satisfies them, an index cannot be reached, or the
-            metadata of a source distribution cannot be made.
+        NoSolutionError: No set of versions satisfies them.
+        LockError: An index cannot be reached, or the metadata of a source distribution cannot
+            be made.
     """
     with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
         place = Path(folder)
@@ -102,7 +107,7 @@ def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPac
 def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str]:
     """Return the Pythons (major.minor) for which an index has a wheel of a version."""
     found = []
-    for minor in range(6, 15):
+    for minor in _MINORS:
         python = f"3.{minor}"
         attempt = dataclasses.replace(
             target, python=python, release=f"{python}.{LAST}", platforms=target.platforms[:1]
@@ -113,6 +118,18 @@ def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str
         if done.ok:
             found.append(python)
     return found
+
+
+def for_other_pythons(target: Resolution) -> Iterator[Resolution]:
+    """Yield the target for each other Python that is installed here, the nearest first."""
+    _, own = parse_minor(target.python)
+    for minor in sorted(_MINORS, key=lambda one: (abs(one - own), one)):
+        python = f"3.{minor}"
+        if minor != own and has_interpreter(python):
+            found = find_interpreter(python, download=False)
+            yield dataclasses.replace(
+                target, python=python, release=found.version, interpreter=found.path
+            )
 
 
 def _compile(requirements: Sequence[str], target: Resolution, place: Path, *more: str) -> Completed:
@@ -175,7 +192,8 @@ def _refusal(done: Completed, target: Resolution) -> LockError:
         return LockError(message, hint="run again; if it stays so, do not trust that index")
     failed = _BUILD_FAILURE.search(done.stderr)
     if failed:
-        return no_wheel(failed[1], failed[2], target, build_reason(done.stderr))
+        why = build_reason(done.stderr)
+        return no_wheel(failed[1], failed[2], target, why, otherwise=NoSolutionError)
     when = f" as of {target.as_of}" if target.as_of else ""
     message = f"no versions fit together for Python {target.python}{when}: {text}"
     hint = "loosen one of the requirements named, or choose another python or as_of in rra.yaml"
@@ -185,11 +203,29 @@ def _refusal(done: Completed, target: Resolution) -> LockError:
         hint = "choose a later as_of in rra.yaml, or loosen that requirement"
     elif "not found in the package registry" in text:
         hint = "correct the name, or configure the index that has it for uv (UV_INDEX)"
-    return LockError(message, hint=hint)
+        return LockError(message, hint=hint)
+    return NoSolutionError(message, hint=hint)
 
 
-def no_wheel(name: str, version: str, target: Resolution, why: str) -> LockError:
-    """Say that a package has no wheel for this Python, and why none was built."""
+def no_wheel(
+    name: str,
+    version: str,
+    target: Resolution,
+    why: str,
+    *,
+    builds_on: str | None = None,
+    otherwise: type[LockError] = LockError,
+) -> LockError:
+    """Say that a package has no wheel for this Python, and why none was built.
+
+    Args:
+        name: The package.
+        version: Its version.
+        target: What was resolved for.
+        why: Why its build failed.
+        builds_on: Another Python that it was built with.
+        otherwise: Kind of error where no other Python is known that has it.
+    """
     pythons = pythons_with_wheels(name, version, target)
     where = ", ".join(platform.name for platform in target.platforms)
     message = f"{name} {version} has no wheel for Python {target.python} on {where}"
@@ -197,5 +233,8 @@ def no_wheel(name: str, version: str, target: Resolution, why: str) -> LockError
     if pythons:
         hint = f"wheels exist for Python {', '.join(pythons)}: set one as python in rra.yaml, "
         return LockError(message, hint=f"{hint}require another version, or {own}")
+    if builds_on:
+        hint = f'it builds with Python {builds_on}: set python: "{builds_on}" in rra.yaml, or {own}'
+        return otherwise(f"{message}, and building one failed: {why}", hint=hint)
     hint = f"require another version of {name}, install what its build asks for, or {own}"
-    return LockError(f"{message}, and building one failed: {why}", hint=hint)
+    return otherwise(f"{message}, and building one failed: {why}", hint=hint)

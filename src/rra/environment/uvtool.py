@@ -91,7 +91,7 @@ def build_reason(text: str) -> str:
     telling = [
         line
         for line in lines
-        if re.search(r"\b\w*(error|Error|ERROR)\b:? |not found|No such file", line)
+        if re.search(r"\b\w*(error|Error|ERROR)\b(:? |$)|not found|No such file", line)
         if not re.match(
             r"(error: (Failed to (download and )?build|command )|hint:|.*build backend)", line
         )

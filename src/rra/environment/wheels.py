@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from rra.environment.resolve import (
     RemoteFile,
     Resolution,
     ResolvedPackage,
+    for_other_pythons,
     no_wheel,
     pythons_with_wheels,
 )
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20
 _TIMEOUT = 60
+_OTHER_BUILDS = 6
+"""Other Pythons that a build which failed is tried with."""
 
 
 def wheel_tags(file_name: str) -> frozenset[Tag]:
@@ -59,7 +63,12 @@ def find_wheel(folder: Path, name: str, version: str, tags: Iterable[Tag]) -> Pa
     return None
 
 
-def build_wheel(package: ResolvedPackage, folder: Path, target: Resolution) -> Path:
+def build_wheel(
+    package: ResolvedPackage,
+    folder: Path,
+    target: Resolution,
+    say: Callable[[str], None] = lambda _: None,
+) -> Path:
     """Build the wheel of a package from its source into a folder and return its path.
 
     Build requirements are resolved as of the same day as the package. The code of the
@@ -67,9 +76,15 @@ def build_wheel(package: ResolvedPackage, folder: Path, target: Resolution) -> P
     wheels exist for other Pythons is not built: its build takes compilers, and gives other
     bytes each time.
 
+    Args:
+        package: The package.
+        folder: Where the wheel goes.
+        target: What it is built for.
+        say: Told about steps that may last.
+
     Raises:
         LockError: Wheels exist for other Pythons, there is no source, it cannot be fetched,
-            or the build fails.
+            or the build fails; then it says which other Python builds it, if one near by does.
     """
     if package.vcs is None and pythons_with_wheels(package.name, package.version, target):
         raise no_wheel(package.name, package.version, target, "")
@@ -78,15 +93,32 @@ def build_wheel(package: ResolvedPackage, folder: Path, target: Resolution) -> P
         source = _fetch_source(package, place)
         if source.suffix == ".whl":
             return Path(shutil.copy2(source, folder / source.name))
-        out = place / "out"
-        arguments: list[str | Path] = ["build", "--wheel", "--out-dir", out, *target.cutoff]
-        if target.interpreter is not None:
-            arguments += ["--python", target.interpreter]
-        done = run_uv([*arguments, source], cwd=place)
-        made = sorted(out.glob("*.whl"))
-        if not done.ok or not made:
-            raise no_wheel(package.name, package.version, target, build_reason(done.stderr))
-        return Path(shutil.copy2(made[0], folder / made[0].name))
+        made, log = _run_build(source, place / "out", target)
+        if made is None:
+            say(f"that failed; trying whether another Python builds {package.name}")
+            other = _python_that_builds(source, place, target)
+            why = build_reason(log)
+            raise no_wheel(package.name, package.version, target, why, builds_on=other)
+        return Path(shutil.copy2(made, folder / made.name))
+
+
+def _run_build(source: Path, out: Path, target: Resolution) -> tuple[Path | None, str]:
+    """Return the wheel that a build made, if it did, and what it printed."""
+    arguments: list[str | Path] = ["build", "--wheel", "--out-dir", out, *target.cutoff]
+    if target.interpreter is not None:
+        arguments += ["--python", target.interpreter]
+    done = run_uv([*arguments, source], cwd=out.parent)
+    made = sorted(out.glob("*.whl"))
+    return (made[0] if done.ok and made else None), done.stderr
+
+
+def _python_that_builds(source: Path, place: Path, target: Resolution) -> str | None:
+    """Return the nearest other Python with which a source that failed can be built."""
+    for attempt in itertools.islice(for_other_pythons(target), _OTHER_BUILDS):
+        made, _ = _run_build(source, place / attempt.python, attempt)
+        if made is not None:
+            return attempt.python
+    return None
 
 
 def _fetch_source(package: ResolvedPackage, place: Path) -> Path:

@@ -535,10 +535,23 @@ _ERRORS = {
         ),
     ),
     "environment/unresolvable": (
-        "The requirements contradict each other, or the index does not have them (any more).",
         (
-            "Read which package is named; loosen or correct its requirement, or lock as of a date "
-            "at which the code worked: `rra lock --as-of DATE`."
+            "An environment cannot be locked: an index does not have a package (any more) or "
+            "cannot be reached, or a package without a wheel cannot be built."
+        ),
+        (
+            "Read which package is named; correct or loosen its requirement, or take a Python "
+            "that has wheels of it; the hint names those."
+        ),
+    ),
+    "environment/no-solution": (
+        (
+            "No versions satisfy all requirements together, for this Python and as of this day. "
+            "The message begins with a smallest set of them that conflicts."
+        ),
+        (
+            "Set the Python or the day that the hint names in `rra.yaml`, if it names one; or "
+            "loosen one of those requirements."
         ),
     ),
     "environment/build": (

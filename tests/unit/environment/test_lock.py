@@ -248,18 +248,19 @@ def test_a_conflict_is_said_in_one_sentence(index: ToyIndex, root: Path) -> None
         lock(root, "alpha==2.0", "beta==1.0")
     message = caught.value.message
     assert message.startswith(
+        "alpha==2.0, beta==1.0 cannot be had together: "
         f"no versions fit together for Python {PYTHON} as of 2024-01-01: Because alpha"
     )
     assert message.endswith("we can conclude that you require beta>=2")
     assert "\n" not in message
-    assert "loosen one of the requirements named" in caught.value.hint
+    assert "loosen one of these requirements" in caught.value.hint
 
 
 def test_a_version_from_later_than_the_day_is_dated(index: ToyIndex, root: Path) -> None:
     with pytest.raises(LockError) as caught:
         lock(root, "alpha==2.0", as_of="2022-01-01")
     assert "2.0 was published on 2023-01-01" in caught.value.message
-    assert caught.value.hint.startswith("choose a later as_of")
+    assert caught.value.hint.startswith('set as_of: "2023-01-01"')
 
 
 def test_an_unknown_package_is_named(index: ToyIndex, root: Path) -> None:

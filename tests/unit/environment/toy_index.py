@@ -46,6 +46,7 @@ def make_wheel(
     return stream.getvalue()
 
 
+_SYSTEM = b'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 _BACKEND = """
 import pathlib, zipfile
 def get_requires_for_build_wheel(config_settings=None):
@@ -59,18 +60,34 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 """
 
 
-def make_sdist(name: str, version: str, *, fails: bool = False) -> bytes:
-    """Return a source distribution that builds itself without fetching anything."""
-    before = 'raise RuntimeError("a compiler is missing")' if fails else "pass"
+def make_sdist(
+    name: str,
+    version: str,
+    *,
+    fails: bool = False,
+    before: str = "pass",
+    static: bool = True,
+) -> bytes:
+    """Return a source distribution that builds itself without fetching anything.
+
+    Args:
+        name: Its name.
+        version: Its version.
+        fails: Whether its build fails.
+        before: Statements that its build begins with.
+        static: Whether its metadata can be read without building it.
+    """
+    if fails:
+        before = 'raise RuntimeError("a compiler is missing")'
     files = {
         "PKG-INFO": f"Metadata-Version: 2.2\nName: {name}\nVersion: {version}\n".encode(),
-        "pyproject.toml": (
-            b'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-            + f'[project]\nname = "{name}"\nversion = "{version}"\n'.encode()
-        ),
+        "pyproject.toml": _SYSTEM + f'[project]\nname = "{name}"\nversion = "{version}"\n'.encode(),
         "backend.py": _BACKEND.format(name=name, version=version, before=before).encode(),
         "prebuilt.whl": make_wheel(name, version),
     }
+    if not static:
+        del files["PKG-INFO"]
+        files["pyproject.toml"] = _SYSTEM
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz") as archive:
         for path, data in files.items():
