@@ -14,7 +14,8 @@ from rra.bundle.layout import LayoutStore
 from tests.services.registry import Registry
 from tests.services.test_docker_registry import content
 from tests.services.test_referrers import attach, repository, texts
-from tests.support.needs import command, needs
+from tests.support.debian13 import command
+from tests.support.needs import needs
 from tests.support.statements import REVIEW
 
 pytestmark = [needs("docker-registry"), needs("oras")]

@@ -72,6 +72,8 @@ def test_a_statement_is_found_by_what_it_is_about(make: Make) -> None:
     assert make().get_manifest(found.digest)[0] == data
 
 
+@pytest.mark.clause("bundle/only-bundle")
+@pytest.mark.clause("bundle/statements-in-layouts")
 def test_a_statement_has_no_name_and_the_bundle_stays_the_only_one(make: Make) -> None:
     subject = bundle(make())
     attach(make(), subject, "one", "two")
@@ -164,6 +166,7 @@ def test_what_is_about_something_else_is_not_kept(make: Make, data: bytes) -> No
     assert make().referrers(subject.digest) == []
 
 
+@pytest.mark.clause("bundle/statements-in-layouts")
 def test_a_statement_gives_itself_no_name(make: Make) -> None:
     """Otherwise it would take the tag of the bundle."""
     subject = bundle(make())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rra.api import copy
 from rra.bundle.archive import ArchiveStore
 from rra.bundle.layout import LayoutStore
 from rra.bundle.referrers import fallback_tag
@@ -19,7 +20,7 @@ from rra.bundle.store import (
     read_blob,
     resolve,
 )
-from rra.errors import CorruptError, FormatError, RegistryError
+from rra.errors import CorruptError, FormatError, RegistryError, UsageError
 from rra.registry import RegistryStore, graph, transfer
 from tests.support.http_registry import (
     QUIRKS,
@@ -86,6 +87,7 @@ def check(store: BlobStore, subject: Descriptor, manifests: list[bytes]) -> None
     assert store.tags() == ["1.0"]
 
 
+@pytest.mark.clause("bundle/statements-travel")
 @pytest.mark.parametrize("target", FORMS)
 @pytest.mark.parametrize("source", FORMS)
 def test_statements_go_from_every_form_to_every_other(
@@ -137,6 +139,7 @@ def test_without_statements(places: Places) -> None:
     assert not place.has(sha256(b"fine"))
 
 
+@pytest.mark.clause("bundle/tag-comes-last")
 @pytest.mark.parametrize("profile", QUIRKS)
 def test_in_a_registry_the_tag_comes_last(
     elsewhere: HttpRegistry, opened: Open, tmp_path: Path, profile: str
@@ -241,6 +244,17 @@ def test_within_one_registry_blobs_of_statements_are_taken_over(
     )
     assert all(blob.mounted for blob in done.blobs)
     assert len(done.blobs) == 4  # {} twice is one
+
+
+@pytest.mark.clause("bundle/reserved-tags")
+@pytest.mark.parametrize("more", ["", ".sig", f".rra-{'0' * 32}"])
+def test_a_bundle_gets_no_tag_of_statements(
+    registry: HttpRegistry, tmp_path: Path, more: str
+) -> None:
+    for place in (f"{registry.host}/team/bundle", f"oci-layout:{tmp_path}/b"):
+        with pytest.raises(UsageError, match="where registries keep statements"):
+            copy(f"oci-layout:{tmp_path}/a", f"{place}:sha256-{'a' * 64}{more}")
+    assert registry.seen == []
 
 
 # ---------------------------------------------------------------------------- hostile

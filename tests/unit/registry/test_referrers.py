@@ -65,6 +65,7 @@ def test_a_statement_is_found_by_what_it_is_about(
     assert opened(registry).get_manifest(found.digest)[0] == data
 
 
+@pytest.mark.clause("bundle/reserved-tags")
 @pytest.mark.parametrize("profile", QUIRKS)
 def test_bundles_are_all_that_is_listed(registry: HttpRegistry, opened: Open, profile: str) -> None:
     registry.profile = profile
@@ -78,6 +79,8 @@ def test_with_the_api_no_tag_is_made(registry: HttpRegistry, opened: Open) -> No
     assert {tag for tag in registry.manifests if ":" not in tag} == {"1.0"}
 
 
+@pytest.mark.clause("bundle/companion-tag")
+@pytest.mark.clause("bundle/fallback-tag")
 @pytest.mark.parametrize("profile", WITHOUT)
 def test_without_the_api_a_list_and_a_tag_for_each_are_kept(
     registry: HttpRegistry, opened: Open, profile: str
@@ -168,6 +171,7 @@ def overwrite(registry: HttpRegistry, subject: Descriptor, *entries: dict[str, A
     registry.manifests[tag] = registry.manifests[sha256(data)] = (data, INDEX_TYPE)
 
 
+@pytest.mark.clause("bundle/fallback-verified")
 def test_a_list_that_another_writer_replaced_is_written_again(
     plain: HttpRegistry, opened: Open
 ) -> None:
@@ -188,6 +192,7 @@ def test_after_three_writes_it_is_said_that_others_write(plain: HttpRegistry, op
     assert turns.writes == 3
 
 
+@pytest.mark.clause("bundle/fallback-verified")
 def test_a_writer_that_read_too_early_sees_what_came_meanwhile(
     plain: HttpRegistry, opened: Open
 ) -> None:
@@ -241,6 +246,7 @@ def test_a_statement_that_a_list_lost_comes_back_with_the_next(
     assert listed == {first.digest, second.digest}
 
 
+@pytest.mark.clause("bundle/fallback-tag")
 def test_entries_of_others_stay_as_they_came(plain: HttpRegistry, opened: Open) -> None:
     subject = add_bundle(plain)
     data = statement(subject, "theirs")

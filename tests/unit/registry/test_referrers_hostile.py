@@ -56,6 +56,7 @@ def answer(registry: HttpRegistry, listing: str, subject: Descriptor, *entries: 
         registry.manifests[fallback_tag(subject.digest)] = (data, INDEX_TYPE)
 
 
+@pytest.mark.clause("bundle/subject-decides")
 def test_statement_on_another_manifest(
     registry: HttpRegistry, opened: Open, listing: str, notices: list[str]
 ) -> None:
@@ -66,6 +67,7 @@ def test_statement_on_another_manifest(
     assert f"{other['digest']} is about {sha256(b'another bundle')}" in notices[-1]
 
 
+@pytest.mark.clause("bundle/subject-decides")
 def test_the_bundle_itself_and_a_cycle_of_subjects(
     registry: HttpRegistry, opened: Open, listing: str
 ) -> None:
