@@ -10,6 +10,7 @@ import pytest
 
 HEAVY = (
     "cookiecutter",
+    "cryptography",
     "jsonschema",
     "mpmath",
     "nbformat",
@@ -19,6 +20,7 @@ HEAVY = (
     "requests",
     "rich",
     "ruamel",
+    "sigstore",
 )
 PROBE = """
 import json, sys

@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from rra._base.files import sha256_bytes
+from rra.api import copy
+from rra.bundle.reference import RegistryReference, parse_reference
+from rra.bundle.store import Descriptor, read_blob
+from rra.registry import open_store
 from rra.signing import (
     NOBODY,
     Algorithm,
@@ -213,3 +217,43 @@ def test_cosign_finds_our_statement_in_a_registry(
     wrong = verified("other.pub")
     assert wrong.returncode != 0
     assert "could not verify envelope" in wrong.stderr
+
+
+@needs("docker-registry")
+@both_algorithms
+def test_we_find_the_statement_of_cosign_in_a_registry(
+    folder: Path, algorithm: Algorithm, registry: Registry, layout: Path
+) -> None:
+    """cosign attaches it to a bundle of ours; it is listed, read and verified from there."""
+    private, public = cosign_key(folder, algorithm)
+    (folder / "document.json").write_text(json.dumps(DOCUMENT))
+    place = f"{registry.host}/tiny"
+    about = copy(f"oci-layout:{layout}", f"{place}:1.0.0").digest
+    done = cosign(
+        folder,
+        "attest",
+        "--new-bundle-format",
+        "--tlog-upload=false",
+        f"--key={private}",
+        "--predicate=document.json",
+        f"--type={REVIEW}",
+        "--allow-http-registry",
+        "--yes",
+        f"{place}@{about}",
+    )
+    assert done.returncode == 0, done.stderr
+
+    reference = parse_reference(f"{place}@{about}")
+    assert isinstance(reference, RegistryReference)
+    store = open_store(reference)
+    (found,) = store.referrers(about, BUNDLE_TYPE)
+    manifest = json.loads(store.get_manifest(found.digest)[0])
+    assert manifest["annotations"]["dev.sigstore.bundle.predicateType"] == REVIEW
+    (layer,) = manifest["layers"]
+    blob = Descriptor(layer["mediaType"], layer["digest"], layer["size"])
+    data = read_blob(store, blob, 1 << 20)
+    verification = verify(data, subject=about, trust=trust_keys([read_public_key(folder / public)]))
+    assert verification.state is SignatureState.VALID
+    assert verification.statement is not None
+    assert verification.statement.predicate == DOCUMENT
+    assert verify(data, subject=about, trust=NOBODY).state is SignatureState.KEY_UNKNOWN

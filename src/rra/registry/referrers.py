@@ -75,15 +75,18 @@ class Referrers:
             RegistryError: The registry does not answer, refuses, or lists without measure.
         """
         try:
-            entries = self._ask(digest, artifact_type)
+            entries = [
+                entry
+                for entry in self._ask(digest, artifact_type)
+                if None in {artifact_type, entry.artifact_type}
+                or entry.artifact_type == artifact_type
+            ]
         except _NoListError:
+            # What clients write there about a kind is not to be relied on: cosign 2.5 puts the
+            # type of the config. Each manifest is asked.
             entries = list(self._distinct(self._fallback(digest).get("manifests"), digest))
         stop = Stop()
-        calls = [
-            functools.partial(self._checked, digest, entry, stop)
-            for entry in entries
-            if None in {artifact_type, entry.artifact_type} or entry.artifact_type == artifact_type
-        ]
+        calls = [functools.partial(self._checked, digest, entry, stop) for entry in entries]
         found = [one for one in run_all(calls, stop) if one is not None]
         wanted = [one for one in found if artifact_type in {None, one.artifact_type}]
         return sorted(wanted, key=lambda one: one.digest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,12 @@ def test_a_private_key_does_not_show_itself() -> None:
     key = ed25519_key()
     assert "0101" not in repr(key)
     assert "object at" in repr(key)
+
+
+def test_the_package_loads_no_heavy_library() -> None:
+    """Verbs that list statements start as fast where nothing is signed."""
+    probe = (
+        "import sys, rra.signing; print(sorted({'cryptography', 'sigstore'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
