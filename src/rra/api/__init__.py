@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rra.api._pack import pack
     from rra.api._pull import pull
     from rra.api._push import push
+    from rra.api._registry_check import registry_check
+    from rra.api._registry_list import registry_list
     from rra.api._registry_login import registry_login
     from rra.api._registry_logout import registry_logout
     from rra.api._registry_tags import registry_tags
@@ -59,6 +61,8 @@ __all__ = [
     "pack",
     "pull",
     "push",
+    "registry_check",
+    "registry_list",
     "registry_login",
     "registry_logout",
     "registry_tags",

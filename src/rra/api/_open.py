@@ -135,7 +135,7 @@ def open_bundle(
 
     store = open_store(reference, progress=progress, plain_http=plain_http)
     bundle = read_bundle(store, reference.tag, reference.digest)
-    _insist_on_version(reference, bundle)
+    insist_on_version(reference, bundle)
     if not keep or isinstance(reference, LayoutReference | ArchiveReference):
         return store, bundle
     from rra.registry import transfer
@@ -146,8 +146,12 @@ def open_bundle(
     return kept, bundle
 
 
-def _insist_on_version(reference: BundleReference, bundle: Bundle) -> None:
-    """Insist that a version with build metadata, which shares its tag, is the one that is there."""
+def insist_on_version(reference: BundleReference, bundle: Bundle) -> None:
+    """Insist that a version with build metadata, which shares its tag, is the one that is there.
+
+    Raises:
+        UsageError: Another version has that tag.
+    """
     found = bundle.config.artifact_manifest().version
     if reference.version is not None and found != reference.version:
         message = f"{reference} holds version {found}, not {reference.version}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from rra.api._catalog import add_to_catalogue, open_catalogue
 from rra.api._copy import CopyReport, carry, copy_bundle, registry_reference, target_reference
 from rra.api._pack import gate
 from rra.api._result import Progress, VerbResult, silent
@@ -25,11 +26,13 @@ class PushReport(VerbResult):
         source: What was pushed: a directory, or a bundle with its digest.
         target: Reference of the bundle, with its digest once it is there.
         pushed: What was sent; None when a rule objects.
+        catalog: The catalogue that lists it now, with its digest; None for none.
     """
 
     source: str
     target: str
     pushed: CopyReport | None = None
+    catalog: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
@@ -38,11 +41,17 @@ class PushReport(VerbResult):
             "source": self.source,
             "target": self.target,
             "pushed": self.pushed is not None,
+            "catalog": self.catalog,
         }
 
 
 def push(
-    source: str, target: str, *, plain_http: bool = False, progress: Progress = silent
+    source: str,
+    target: str,
+    *,
+    catalog: str | None = None,
+    plain_http: bool = False,
+    progress: Progress = silent,
 ) -> PushReport:
     """Send an artifact or a bundle to a registry.
 
@@ -53,6 +62,8 @@ def push(
     Args:
         source: Directory of an artifact, or reference of a bundle.
         target: ``HOST[:PORT]/REPOSITORY[:TAG]``; the tag is the version by default.
+        catalog: Catalogue that is to list it, ``HOST[:PORT]/REPOSITORY[:TAG]``; it is made when
+            there is none.
         plain_http: Speak to a registry without TLS; on this machine that is found out.
         progress: Called with one line for each step.
 
@@ -64,6 +75,18 @@ def push(
         LoginError: The registry wants a login, or refuses the one it was given.
         RegistryError: The registry does not answer, refuses, or breaks off.
     """
+    if catalog is None:
+        return _pushed(source, target, plain_http=plain_http, progress=progress)
+    book = open_catalogue(catalog, plain_http=plain_http, progress=progress)
+    done = _pushed(source, target, plain_http=plain_http, progress=progress)
+    if done.pushed is None:
+        return done
+    listed = add_to_catalogue(book, done.target, plain_http=plain_http, progress=progress)
+    return dataclasses.replace(done, catalog=listed)
+
+
+def _pushed(source: str, target: str, *, plain_http: bool, progress: Progress) -> PushReport:
+    """Send an artifact or a bundle; see `push`."""
     from rra.registry import reach
 
     target_reference(target)

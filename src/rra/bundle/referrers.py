@@ -31,7 +31,7 @@ MAX_REFERRERS = 2000
 """Most statements on one bundle that are read; nobody looks at more, and each is a request."""
 
 _TYPES = {MANIFEST_TYPE, INDEX_TYPE}
-_RESERVED = re.compile(r"sha256-[0-9a-f]{64}(?:\..*)?")
+_RESERVED = re.compile(r"sha256-[0-9a-f]{64}(?:\..*)?|rra-entry-[0-9a-f]{32}-[0-9]+")
 _SHORT = 32
 
 
@@ -49,7 +49,7 @@ class Referring:
 
 
 def is_reserved_tag(tag: str) -> bool:
-    """Tell whether a tag holds statements on a manifest rather than a bundle.
+    """Tell whether a tag holds statements on a manifest, or an entry of a catalogue, and no bundle.
 
     Those are the tags of registries without the referrers API: the list of a subject, ours for
     each statement, and what cosign keeps beside (``.sig``, ``.att``).

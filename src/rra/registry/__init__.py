@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from rra.registry.connect import open_store, reach
+from rra.registry.connect import Connections, open_store, reach
 from rra.registry.credentials import Credential, find_credential
 from rra.registry.fetch import fetched
 from rra.registry.policy import Policy
@@ -15,6 +15,7 @@ from rra.registry.transfer import BlobCopy, TransferResult, transfer
 
 __all__ = [
     "BlobCopy",
+    "Connections",
     "Credential",
     "Policy",
     "RegistryStore",

@@ -25,21 +25,29 @@ if TYPE_CHECKING:
 )
 @click.argument("source", metavar="ARTIFACT")
 @click.argument("target", metavar="HOST/REPOSITORY[:TAG]")
+@click.option(
+    "--catalog",
+    metavar="HOST/REPOSITORY[:TAG]",
+    help="List it there as well; rra registry list shows what is listed.",
+)
 @plain_http_option
 @json_option
-def command(source: str, target: str, plain_http: bool, as_json: bool) -> None:
+def command(source: str, target: str, catalog: str | None, plain_http: bool, as_json: bool) -> None:
     """Send an artifact or a bundle to a registry.
 
     A directory is checked against the rules and packed first, as rra pack does it; a finding
     that stops the packing stops the push. The version is the tag by default, with _ for +; a tag
     that holds another version with a + is not overwritten.
 
-    The login is the one that docker, podman or skopeo keep (DOCKER_CONFIG, REGISTRY_AUTH_FILE,
-    credential helpers). TLS is spoken, except to a registry on this machine that has none.
+    The login is the one of rra registry login, docker, podman or skopeo (DOCKER_CONFIG,
+    REGISTRY_AUTH_FILE, credential helpers). TLS is spoken, except to a registry on this machine
+    that has none.
     """
     answer(
         "push",
-        lambda progress: api.push(source, target, plain_http=plain_http, progress=progress),
+        lambda progress: api.push(
+            source, target, catalog=catalog, plain_http=plain_http, progress=progress
+        ),
         _render,
         as_json=as_json,
     )
@@ -53,4 +61,8 @@ def _render(result: PushReport) -> str:
             f"not pushed: {faults} against it, and nothing was sent\n"
             f"{next_step('correct what is named, then rra lint, and push again')}"
         )
-    return f"{copied(result.pushed)}\n{next_step(f'rra verify {result.target}')}"
+    lines = [copied(result.pushed)]
+    if result.catalog is not None:
+        lines.append(f"listed in {result.catalog}")
+    lines.append(next_step(f"rra verify {result.target}"))
+    return "\n".join(lines)

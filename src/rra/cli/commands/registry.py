@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,8 @@ from rra.cli.text import next_step
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
 
 if TYPE_CHECKING:
+    from rra.api._registry_check import CheckReport
+    from rra.api._registry_list import Listed, Listing
     from rra.api._registry_login import LoginReport
     from rra.api._registry_logout import LogoutReport
     from rra.api._registry_tags import TagList
@@ -180,3 +183,149 @@ def tags(repository: str, plain_http: bool, as_json: bool) -> None:
 
 def _render_tags(result: TagList) -> str:
     return "\n".join(result.tags)
+
+
+@command.command(
+    "list",
+    cls=VerbCommand,
+    examples=(
+        "rra registry list registry.example/lab/index",
+        "rra registry list --from references.txt --json",
+    ),
+)
+@click.argument("catalogue", required=False, metavar="[HOST/REPOSITORY[:TAG]]")
+@click.option(
+    "--from",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="List the references of a file instead, one a line; - for standard input.",
+)
+@click.option("--check", is_flag=True, help="Look whether what a catalogue lists is still there.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 32), default=4, show_default=True, help="How many at once."
+)
+@plain_http_option
+@json_option
+def list_(
+    catalogue: str | None,
+    file: Path | None,
+    check: bool,
+    jobs: int,
+    plain_http: bool,
+    as_json: bool,
+) -> None:
+    """List bundles, from a catalogue or a file of references; no layer of any is read.
+
+    A catalogue is what rra push --catalog keeps; its tag is catalog by default. Of each
+    reference in a file, manifest and config are read. Exits with 1 when --check finds something
+    moved or gone, with 3 when a reference of the file cannot be read.
+    """
+    answer(
+        "registry-list",
+        lambda progress: api.registry_list(
+            catalogue,
+            file=file,
+            check=check,
+            jobs=jobs,
+            plain_http=plain_http,
+            progress=progress,
+        ),
+        _render_list,
+        as_json=as_json,
+    )
+
+
+def _render_list(result: Listing) -> str:
+    width = max((len(bundle.reference) for bundle in result.bundles), default=0)
+    lines = [_one_line(bundle, min(width, 72)) for bundle in result.bundles]
+    count = len(result.bundles)
+    lines.append(f"{count} bundle{'s' * (count != 1)} in {safe(result.source)}")
+    if count:
+        lines.append(next_step("rra pull REFERENCE, or rra inspect REFERENCE"))
+    return "\n".join(lines)
+
+
+def _one_line(bundle: Listed, width: int) -> str:
+    """Return a bundle as one line, whatever its author wrote into its title."""
+    said = [bundle.name, bundle.version]
+    if bundle.title != bundle.name:
+        said.append(bundle.title)
+    if bundle.state not in {None, "there"}:
+        said.insert(0, f"({bundle.state})")
+    elif bundle.error is not None:
+        said.insert(0, f"({bundle.error[1]})")
+    text = " ".join(" ".join(said).split())
+    return safe(f"{bundle.reference.ljust(width)}  {text}".rstrip())
+
+
+@command.command(
+    "check",
+    cls=VerbCommand,
+    examples=(
+        "rra registry check references.txt --jsonl checked.jsonl",
+        "rra registry check - --profile archival --jsonl checked.jsonl --jobs 4 < references.txt",
+    ),
+)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--jsonl",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File that gets one JSON line for each bundle.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["basic", "reproducible", "archival"]),
+    default="basic",
+    show_default=True,
+    help="How much is asked.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 32), default=2, show_default=True, help="How many at once."
+)
+@plain_http_option
+@json_option
+def check(
+    file: Path, jsonl: Path, profile: str, jobs: int, plain_http: bool, as_json: bool
+) -> None:
+    """Check many bundles against the rules; every byte is verified, nothing of them is run.
+
+    FILE holds references of bundles, one a line; - is standard input. A check that was stopped
+    goes on where it ended: what has a line with the same digest, profile and version of rra is
+    not checked again, what could not be checked is. What is wrong with one bundle does not end
+    the check of the others.
+
+    Exits with 1 when a bundle fails, with 3 when none does but some could not be checked.
+    """
+    answer(
+        "registry-check",
+        lambda progress: api.registry_check(
+            file,
+            jsonl,
+            profile=profile,
+            jobs=jobs,
+            plain_http=plain_http,
+            progress=progress,
+        ),
+        _render_check,
+        as_json=as_json,
+    )
+
+
+def _render_check(result: CheckReport) -> str:
+    counts = result.verdicts
+    lines = [safe(f"{reference}: {verdict}: {why}") for reference, verdict, why in result.first]
+    unhappy = counts["failed"] + counts["error"]
+    if unhappy > len(result.first):
+        lines.append(f"… and {unhappy - len(result.first)} more in {result.file}")
+    lines.append(
+        f"{result.references} references: {counts['passed']} passed, {counts['failed']} failed, "
+        f"{counts['error']} could not be checked; {result.checked} were checked now"
+    )
+    if counts["error"]:
+        lines.append(next_step("the same command again: it tries what could not be checked"))
+    elif counts["failed"]:
+        lines.append(next_step("rra lint REFERENCE says what is wrong with one"))
+    return "\n".join(lines)
