@@ -67,6 +67,44 @@ def packed_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosi
     )
 
 
+def left_behind(root: Path, manifest: Manifest) -> tuple[PurePosixPath, ...]:
+    """Return the files that belong to no element, so that they do not travel; byte-sorted.
+
+    Passed over are outputs, what `element_files` passes over or ``.rraignore`` drops, data that
+    is declared, wherever it is to be had, and what is hidden (its name begins with a dot).
+    """
+    if manifest.code.root == ".":
+        return ()  # the code is all that no other element owns
+    claimed = {*layout.OWNED_DIRS, *layout.OWNED_FILES, *layout.META_FILES, manifest.code.root}
+    claimed |= {item.path for item in manifest.data.values()}
+    for element in ("guide", "environment", "launchers"):
+        claimed |= set(_names_of(manifest, element))
+    places = frozenset(str(PurePosixPath(name)) for name in claimed)
+    is_ignored = ignored_by(root)
+    return tuple(
+        path
+        for path in _walk_outside(root, places)
+        if not (is_ignored(path) or is_skipped(path) or path.name.startswith("."))
+    )
+
+
+def _walk_outside(root: Path, places: frozenset[str]) -> Iterator[PurePosixPath]:
+    """Yield the files below a folder that lie in none of some places, which are not entered."""
+    found: list[str] = []
+    for folder, folders, files in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        prefix = "" if inside == "." else f"{inside}/"
+        folders[:] = [
+            name
+            for name in folders
+            if prefix + name not in places
+            and name not in layout.SKIPPED_DIRS
+            and not name.startswith(".")
+        ]
+        found += [prefix + name for name in files if prefix + name not in places]
+    yield from map(PurePosixPath, sorted(found, key=os.fsencode))
+
+
 def _nothing(path: PurePosixPath) -> bool:
     del path
     return False

@@ -15,6 +15,7 @@ from rra._base.files import sha256_file
 from rra._base.yaml import YamlDocument
 from rra.artifact import layout
 from rra.artifact.checking import check_bytes, parse_document, read_bytes
+from rra.artifact.inventory import left_behind
 from rra.artifact.repairs import EqualityResult, check_equality
 from rra.errors import FormatError, Problem, UnsafePathError
 
@@ -171,6 +172,11 @@ class Context:
     def files(self) -> tuple[PurePosixPath, ...]:
         """Every file that would be shared, relative to the artifact."""
         return tuple(sorted({path for files in self.elements.values() for path in files}))
+
+    @functools.cached_property
+    def left_behind(self) -> tuple[PurePosixPath, ...]:
+        """Files of the directory that belong to no element, relative to the artifact."""
+        return left_behind(self.root, self.artifact.manifest)
 
     @functools.cached_property
     def known_paths(self) -> tuple[str, ...]:
