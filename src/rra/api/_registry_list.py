@@ -167,8 +167,8 @@ def _read(text: str, opener: Opener) -> Listed:
 
 def _looked_at(bundle: Listed, opener: Opener) -> Listed:
     """Ask what the tag of a listed bundle stands for now."""
-    named = parse_reference(bundle.reference)
-    store = opener.connections.open(cast("RegistryReference", named))  # entries are no other kind
+    named = cast("RegistryReference", parse_reference(bundle.reference))  # as `Entry` says
+    store = opener.connections.open(named)
     state: State
     try:
         _, descriptor = store.get_manifest(named.tag)

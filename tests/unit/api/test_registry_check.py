@@ -18,9 +18,9 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 import rra
-from rra.api import _registry_check as check_module
 from rra.api import lint, registry_check
 from rra.errors import FormatError, StorageError, UsageError
+from rra.lint import lint_artifact
 from tests.support.bundles import blob, locked_artifact, pack
 from tests.support.disks import mounted_disk
 from tests.support.needs import needs
@@ -140,14 +140,13 @@ def test_one_bad_bundle_never_ends_the_others(
     layer = blob(damaged, manifest["layers"][0]["digest"])
     layer.write_bytes(layer.read_bytes()[:-1] + b"\0")
     asked = iter([True])
-    real = check_module.lint_artifact
 
     def raises_once(*args: Any, **more: Any) -> Any:
         if next(asked, False):
             raise ZeroDivisionError("a fault of ours")
-        return real(*args, **more)
+        return lint_artifact(*args, **more)
 
-    monkeypatch.setattr(check_module, "lint_artifact", raises_once)
+    monkeypatch.setattr("rra.api._registry_check.lint_artifact", raises_once)
     good = f"oci-layout:{bundles}/good"
     file = references(tmp_path, good, f"oci-layout:{damaged}", "\x1b[2Jevil", good)
     report = registry_check(file, tmp_path / "out.jsonl", jobs=1)
@@ -206,7 +205,7 @@ def test_calls_that_do_not_go_together(tmp_path: Path) -> None:
     file = references(tmp_path, "x")
     for options in ({"profile": "best"}, {"jobs": 0}, {"jobs": 33}):
         with pytest.raises(UsageError):
-            registry_check(file, tmp_path / "out.jsonl", **options)  # type: ignore[arg-type]
+            registry_check(file, tmp_path / "out.jsonl", **options)
     with pytest.raises(UsageError, match="both read and written"):
         registry_check(file, file)
     with pytest.raises(UsageError, match="cannot be read"):
