@@ -31,7 +31,17 @@ ROOT = Path(__file__).resolve().parent.parent
 FOUND = ROOT / "build" / "fuzz"
 INPUT_SECONDS = 10
 MEMORY = 1 << 30
-NAMES = ("tar", "layer", "archive", "index", "manifest", "config", "definition", "reference")
+NAMES = (
+    "tar",
+    "layer",
+    "archive",
+    "index",
+    "manifest",
+    "config",
+    "definition",
+    "reference",
+    "signature",
+)
 
 
 class TooSlowError(BaseException):

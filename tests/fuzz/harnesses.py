@@ -39,7 +39,8 @@ from rra.bundle.reference import (
     parse_reference,
 )
 from rra.errors import InternalError, RraError
-from tests.fuzz.seeds import manifest_of
+from rra.signing import SignatureState, trust_keys, verify
+from tests.fuzz.seeds import SIGNERS, STATEMENT, SUBJECT, manifest_of
 
 SECRET = b"do not touch\n"
 SMALL = Limits(members=400, file_bytes=1 << 18, total_bytes=1 << 20, names_bytes=1 << 16)
@@ -252,6 +253,21 @@ def reference(data: bytes) -> bool:
     return True
 
 
+def signature(data: bytes) -> bool:
+    """A Sigstore bundle: nothing makes it raise, and only what was signed is accepted.
+
+    Raises:
+        FaultError: It is something else, or the reason is not fit to be shown.
+    """
+    found = verify(data, subject=SUBJECT, trust=trust_keys(key.public for key in SIGNERS))
+    insist_on_fit_to_show(found.reason)
+    if found.state is not SignatureState.VALID:
+        return False
+    if found.statement != STATEMENT:
+        raise FaultError("a statement was accepted that nobody signed")
+    return True
+
+
 HARNESSES: dict[str, Callable[[bytes], bool]] = {
     "tar": tar,
     "layer": layer,
@@ -261,4 +277,5 @@ HARNESSES: dict[str, Callable[[bytes], bool]] = {
     "config": config,
     "definition": definition,
     "reference": reference,
+    "signature": signature,
 }

@@ -136,6 +136,7 @@ KINDS = {
     "manifest": "json",
     "config": "json",
     "definition": "yaml",
+    "signature": "json",
 }
 MOST = 64 << 10
 

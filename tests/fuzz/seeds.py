@@ -18,8 +18,10 @@ import zstandard
 from rra._base import canonical
 from rra.bundle.config import BUNDLE_TYPE, CONFIG_TYPE, TITLE, layer_type
 from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE
+from rra.signing import sign
 from tests.adversarial.hostile_archives import CASES, GOOD
 from tests.support.archives import FOLDER, file, folder, hard, link, member, pax, record, tar
+from tests.support.signing import ecdsa_key, ed25519_key, review_statement
 
 CORPUS = Path(__file__).parent / "corpus"
 LARGEST = 5 << 10
@@ -27,6 +29,9 @@ LARGEST = 5 << 10
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "schemas" / "conformance" / "v1"
 HEX = "0123456789abcdef" * 4
+SUBJECT = "sha256:" + HEX
+STATEMENT = review_statement(SUBJECT)
+SIGNERS = (ed25519_key(), ecdsa_key())
 Seeds = Iterator[tuple[str, bytes]]
 
 TAR_CASES = [
@@ -260,6 +265,33 @@ def _references() -> Seeds:
         yield name, text.encode()
 
 
+def _signatures() -> Seeds:
+    """A statement signed with a key that is known, and shapes that are refused."""
+    for key in SIGNERS:
+        yield f"good-{key.algorithm}", sign(STATEMENT, key)
+    good = json.loads(sign(STATEMENT, SIGNERS[0]))
+    yield "good-no-hint", json.dumps({**good, "verificationMaterial": {"publicKey": {}}}).encode()
+    envelope = good["dsseEnvelope"]
+    changes: dict[str, dict[str, Any]] = {
+        "two": {"signatures": envelope["signatures"] * 2},
+        "none": {"signatures": []},
+        "type": {"payloadType": "application/json\x1b[2J"},
+        "bits": {"payload": envelope["payload"][:-2] + "R="},
+        "payload": {"payload": "e30="},
+    }
+    for name, change in changes.items():
+        yield f"hostile-{name}", json.dumps({**good, "dsseEnvelope": envelope | change}).encode()
+    yield "hostile-duplicate", sign(STATEMENT, SIGNERS[0]).replace(b"{", b'{"mediaType":"a",', 1)
+    material = {"certificate": {"rawBytes": "MAA="}, "tlogEntries": []}
+    yield "certificate", json.dumps({**good, "verificationMaterial": material}).encode()
+    yield (
+        "hostile-hint",
+        json.dumps(
+            {**good, "verificationMaterial": {"publicKey": {"hint": "\x1b]0;x\x07"}}}
+        ).encode(),
+    )
+
+
 SEEDS = {
     "tar": _tars,
     "layer": _layers,
@@ -269,6 +301,7 @@ SEEDS = {
     "config": _configs,
     "definition": _definitions,
     "reference": _references,
+    "signature": _signatures,
 }
 
 

@@ -149,7 +149,7 @@ def changed(data: bytes, draw: st.DataObject) -> bytes:
     return json.dumps(document).encode()
 
 
-@pytest.mark.parametrize("harness", ["index", "manifest", "config"])
+@pytest.mark.parametrize("harness", ["index", "manifest", "config", "signature"])
 @settings(max_examples=200)
 @given(st.data())
 def test_documents_with_any_values(harness: str, data: st.DataObject) -> None:

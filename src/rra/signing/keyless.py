@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rra.errors import FormatError
+from rra.signing.reading import plain
 from rra.signing.sigstore_bundle import SigstoreBundle
 from rra.signing.statement import Statement
 from rra.signing.trust import Identity, SignatureState, Trust, Verification, accepted, invalid
@@ -79,7 +80,7 @@ def _checked(
 
 
 def _reason(error: Exception) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
+    said = plain(" ".join(str(error).split())) or type(error).__name__
     return said if len(said) <= _MAX_REASON else said[: _MAX_REASON - 1] + "…"
 
 

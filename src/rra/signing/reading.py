@@ -26,6 +26,11 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
+def plain(said: str) -> str:
+    """Return words that somebody else chose, with what would steer a terminal spelled out."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in said)
+
+
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
     """Return a JSON object.
 

@@ -127,5 +127,5 @@ def _subject(value: Any) -> Subject:
         raise fault("a subject has no digest")
     for algorithm, digits in digests.items():
         if not isinstance(digits, str) or not _HEX.fullmatch(digits):
-            raise fault(f"the {algorithm} of a subject is not lower-case hexadecimal")
+            raise fault(f"the digest {shown(algorithm)} of a subject is not lower-case hexadecimal")
     return Subject(name, dict(digests))

@@ -11,6 +11,7 @@ from typing import Any
 
 from rra._base import clock
 from rra.signing.keys import PublicKey
+from rra.signing.reading import plain
 from rra.signing.statement import Statement
 
 
@@ -162,7 +163,7 @@ def accepted(
             SignatureState.VALID,
             identity,
             statement=statement,
-            reason=f"valid when signed by {identity.name}, whom the policy does not name",
+            reason=f"valid when signed by {plain(identity.name)}, whom the policy does not name",
             signed_at=signed_at,
         )
     named = dataclasses.replace(identity, name=signer.name)
