@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rra.api._attach import attach
     from rra.api._audit import audit
     from rra.api._claims_suggest import claims_suggest
     from rra.api._copy import copy
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
     from rra.api._spec_migrate import spec_migrate
     from rra.api._spec_schema import spec_schema
     from rra.api._spec_versions import spec_versions
+    from rra.api._status import status
     from rra.api._trace import trace
     from rra.api._unpack import unpack
     from rra.api._verify import verify
 
 __all__ = [
+    "attach",
     "audit",
     "claims_suggest",
     "copy",
@@ -73,6 +76,7 @@ __all__ = [
     "spec_migrate",
     "spec_schema",
     "spec_versions",
+    "status",
     "trace",
     "unpack",
     "verify",

@@ -81,6 +81,7 @@ def audit(
         file=file,
         exit_code=0 if found.ok(accept_documented=accept_documented) else 1,
         problems=(
+            *opened.notices,
             *loaded.warnings,
             *(left_out(loaded.document, list(loaded.manifest.launchers)) if rerun else ()),
         ),

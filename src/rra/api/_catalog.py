@@ -64,7 +64,7 @@ def _entry(pushed: str, *, plain_http: bool) -> Entry:
     from rra.registry.catalogue import Entry
 
     named = registry_reference(pushed, "--catalog", "rra push")
-    _, bundle = open_bundle(named, plain_http=plain_http)
+    _, bundle = open_bundle(named, plain_http=plain_http, ask=False)
     manifest = bundle.config.artifact_manifest()
     return Entry(
         reference=f"{named.origin}/{named.repository}:{named.tag}",

@@ -199,6 +199,7 @@ def carry(
         tag=tag,
         blobs=done.blobs,
         referrers=len(done.referrers),
+        problems=bundle.notices,
     )
 
 

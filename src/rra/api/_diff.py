@@ -74,5 +74,9 @@ def diff(
         progress("comparing")
         found = compare(left.artifact, right.artifact)
     return DiffResult(
-        before=left.name, after=right.name, difference=found, exit_code=0 if found.same else 1
+        before=left.name,
+        after=right.name,
+        difference=found,
+        exit_code=0 if found.same else 1,
+        problems=tuple(dict.fromkeys((*left.notices, *right.notices))),
     )

@@ -31,13 +31,21 @@ def newest(kind: str, core: str, name: str) -> tuple[Path, dict[str, Any]] | Non
         core: Core digest that the document must name.
         name: File name of the document.
     """
+    return max(
+        all_of(kind, core, name),
+        key=lambda item: (str(item[1].get("ended", "")), str(item[0])),
+        default=None,
+    )
+
+
+def all_of(kind: str, core: str, name: str) -> list[tuple[Path, dict[str, Any]]]:
+    """Return all finished documents of a core with their paths, by path; see `newest`."""
     base = places.state_root() / kind / core.removeprefix("sha256:")[:16]
-    found = [
+    return [
         (path, document)
-        for path in base.glob(f"*/{name}")
+        for path in sorted(base.glob(f"*/{name}"))
         if (document := read_json(path)) is not None and document.get("core") == core
     ]
-    return max(found, key=lambda item: (str(item[1].get("ended", "")), str(item[0])), default=None)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -90,8 +90,14 @@ def lint(
                 expected_guide=expected_guide,
             )
         except FormatError as error:
-            return _unreadable(place.name, error, profile, select, ignore)
-    return LintReport(artifact=place.name, found=found, exit_code=0 if found.ok else 1)
+            answer = _unreadable(place.name, error, profile, select, ignore)
+            return answer.noting(place.notices)
+    return LintReport(
+        artifact=place.name,
+        found=found,
+        exit_code=0 if found.ok else 1,
+        problems=place.notices,
+    )
 
 
 def _unreadable(

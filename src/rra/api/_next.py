@@ -84,7 +84,7 @@ def next(  # noqa: A001 - the verb's name
         progress: Called with one line for each step.
     """
     with open_artifact(artifact, progress=progress) as opened:
-        return _next(opened.artifact, progress)
+        return _next(opened.artifact, progress).noting(opened.notices)
 
 
 def _next(artifact: Artifact, progress: Progress) -> NextResult:

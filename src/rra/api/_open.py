@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rra._base import places
 from rra._base.files import remove_tree
 from rra.api._result import Progress, silent
+from rra.api._statements import notices_of
 from rra.artifact import Artifact, load_artifact
 from rra.artifact.layout import MANIFEST
 from rra.bundle.reference import (
@@ -21,7 +22,7 @@ from rra.bundle.reference import (
     LayoutReference,
     parse_reference,
 )
-from rra.errors import NotAnArtifactError, UsageError
+from rra.errors import NotAnArtifactError, Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
@@ -43,6 +44,11 @@ class Place:
     root: Path
     name: str
     bundle: Bundle | None = None
+
+    @property
+    def notices(self) -> tuple[Problem, ...]:
+        """What others say that readers have to know, as warnings; empty for a directory."""
+        return self.bundle.notices if self.bundle is not None else ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -116,14 +122,16 @@ def open_bundle(
     progress: Progress = silent,
     plain_http: bool = False,
     keep: bool = False,
+    ask: bool = True,
 ) -> tuple[BlobStore, Bundle]:
-    """Return the store of a bundle, and the bundle with manifest and config read.
+    """Return the store of a bundle, and the bundle with manifest, config and notices read.
 
     Args:
         reference: The bundle.
         progress: Called with one line for each step.
         plain_http: Speak to a registry without TLS.
         keep: Bring all blobs of a bundle of a registry here first, and return that copy.
+        ask: Ask for notices; whoever reads all statements anyway need not.
 
     Raises:
         UsageError: There is no such bundle.
@@ -136,6 +144,8 @@ def open_bundle(
     store = open_store(reference, progress=progress, plain_http=plain_http)
     bundle = read_bundle(store, reference.tag, reference.digest)
     insist_on_version(reference, bundle)
+    if ask:
+        bundle = dataclasses.replace(bundle, notices=notices_of(store, bundle))
     if not keep or isinstance(reference, LayoutReference | ArchiveReference):
         return store, bundle
     from rra.registry import transfer

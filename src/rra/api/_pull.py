@@ -90,6 +90,7 @@ def pull(
             complete=True,
             size=sum(blob.descriptor.size for blob in copied.blobs),
             referrers=copied.referrers,
+            problems=copied.problems,
         )
     directory = Path(target) if target is not None else None
     found = unpack(reference, directory, only=only, plain_http=plain_http, progress=progress)
@@ -101,4 +102,5 @@ def pull(
         form="directory",
         complete=found.unpacked.complete,
         size=found.unpacked.size,
+        problems=found.problems,
     )

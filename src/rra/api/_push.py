@@ -116,7 +116,9 @@ def _pushed(
             message = f"{source} is a bundle, and a bundle is not rewritten"
             raise UsageError(message, hint="give the directory of the artifact")
         sent = copy_bundle(named, place, plain_http=plain_http, progress=progress)
-        return PushReport(source=sent.source, target=sent.target, pushed=sent)
+        return PushReport(
+            source=sent.source, target=sent.target, pushed=sent, problems=sent.problems
+        )
     reach(place, plain_http=plain_http)
     artifact = load_artifact(named.path)
     root = str(artifact.root)

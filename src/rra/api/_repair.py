@@ -72,8 +72,8 @@ def repair(
     """
     with open_artifact(artifact, progress=progress) as opened:
         if apply_to is None:
-            return _take_back(opened.artifact, progress)
-        return _apply(opened.artifact, apply_to, progress)
+            return _take_back(opened.artifact, progress).noting(opened.notices)
+        return _apply(opened.artifact, apply_to, progress).noting(opened.notices)
 
 
 def _take_back(artifact: Artifact, progress: Progress) -> RepairResult:

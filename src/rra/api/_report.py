@@ -68,7 +68,8 @@ def report(
         StorageError: The disk is full or refuses.
     """
     with open_artifact(artifact, progress=progress) as opened:
-        return _write(opened, output, reproduction, style, progress)
+        written = _write(opened, output, reproduction, style, progress)
+    return written.noting(opened.notices)
 
 
 def _write(

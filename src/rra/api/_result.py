@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 from rra.errors import Problem
 
@@ -32,6 +32,10 @@ class VerbResult:
     def ok(self) -> bool:
         """Whether the answer is yes."""
         return self.exit_code == 0
+
+    def noting(self, notices: Iterable[Problem]) -> Self:
+        """Return the same result with warnings in front of its own."""
+        return dataclasses.replace(self, problems=(*notices, *self.problems))
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""

@@ -49,7 +49,10 @@ def trace(artifact: str | Path, what: str, *, progress: Progress = silent) -> Tr
         traces = tuple(trace_value(loaded, name) for name in names)
     reached = all(found.record is not None for found in traces)
     return TraceResult(
-        asked=what, traces=traces, exit_code=0 if reached else 1, problems=loaded.warnings
+        asked=what,
+        traces=traces,
+        exit_code=0 if reached else 1,
+        problems=(*opened.notices, *loaded.warnings),
     )
 
 

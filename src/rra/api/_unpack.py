@@ -108,6 +108,7 @@ def unpack(
         digest=digest,
         core=bundle.config.core,
         unpacked=dataclasses.replace(found, target=target.absolute()),
+        problems=bundle.notices,
     )
 
 

@@ -94,7 +94,11 @@ def verify(
         reproduction=reproduction,
         directory=directory,
         exit_code=reproduction.exit_code,
-        problems=(*loaded.warnings, *left_out(loaded.document, list(loaded.manifest.launchers))),
+        problems=(
+            *opened.notices,
+            *loaded.warnings,
+            *left_out(loaded.document, list(loaded.manifest.launchers)),
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from rra.bundle.config import (
     parse_manifest,
 )
 from rra.bundle.store import Descriptor, ManifestStore, read_blob, resolve
+from rra.errors import Problem
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -25,12 +26,14 @@ class Bundle:
         descriptor: Descriptor of the manifest; its digest names the bundle.
         manifest: The OCI manifest.
         config: The typed config.
+        notices: What others say that readers have to know, as warnings of whoever opened it.
     """
 
     where: str
     descriptor: Descriptor
     manifest: BundleManifest
     config: BundleConfig
+    notices: tuple[Problem, ...] = ()
 
     @property
     def layers(self) -> list[tuple[LayerDescriptor, LayerRecord]]:

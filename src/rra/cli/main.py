@@ -28,6 +28,8 @@ COMMANDS: dict[str, str] = {
     "copy": "Copy a bundle between folders, files and registries.",
     "key": "Make the keys that statements are signed with, and show them.",
     "registry": "Registries: log in and out, list, check many bundles.",
+    "attach": "Attach a review, reproduction, audit, notice or signature to a bundle.",
+    "status": "Say how a bundle stands: levels, reproductions, reviews, notices.",
     "inspect": "Say what is in a bundle, from its two small documents.",
     "diff": "Compare two artifacts: elements, files, outcomes.",
     "next": "Say what stands between this artifact and its next level.",

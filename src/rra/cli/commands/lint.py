@@ -75,7 +75,8 @@ def command(
             progress=progress,
         )
         # The findings say the faults of a text that cannot be read; the envelope has both.
-        return report if as_json else dataclasses.replace(report, problems=())
+        notices = tuple(one for one in report.problems if one.severity == "warning")
+        return report if as_json else dataclasses.replace(report, problems=notices)
 
     answer(
         "lint",
