@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from rra import api
-from rra._base.files import STAGING_PREFIX
 from rra.bundle.archive import ArchiveStore
 from rra.bundle.layout import LayoutStore
 from rra.bundle.reader import read_bundle
 from rra.bundle.store import BlobStore
 from rra.bundle.unpack import unpack_bundle
 from tests.support.bundles import locked_artifact, pack, tree
-from tests.support.kill_points import points
-from tests.support.killing import Killer, killer
+from tests.support.kill_points import deadly, leftovers, points, scratch
+from tests.support.killing import Killer
 
+NOISE = 1_200_000
 OLD, NEW = "# Guide\n\nRun `bash launchers/main.sh`.\n", "# Another guide\n"
 TARGETS = {"made": "oci-layout:new", "added": "oci-layout:b:2", "replaced": "oci-archive:b.tar:2"}
 
@@ -27,7 +27,7 @@ TARGETS = {"made": "oci-layout:new", "added": "oci-layout:b:2", "replaced": "oci
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place with an artifact that was packed before it changed, in a folder and in a file."""
     place = tmp_path_factory.mktemp("killed") / "start"
-    noise = b"".join(n.to_bytes(4, "big") * 3 for n in range(300_000))
+    noise = b"".join(n.to_bytes(4, "big") * 3 for n in range(NOISE // 12))
     artifact = locked_artifact(place / "a", {"noise.bin": noise, "guide/GUIDE.md": OLD})
     pack(artifact, place / "b", "1")
     assert api.pack(place / "a", f"oci-archive:{place / 'b.tar'}:1").ok
@@ -36,10 +36,16 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def deadly(tmp_path: Path) -> Iterator[Killer]:
-    (tmp_path / "temporary").mkdir()
-    with killer(RRA_CACHE=str(tmp_path / "cache"), TMPDIR=str(tmp_path / "temporary")) as parent:
-        yield parent
+def ground() -> Iterator[Path]:
+    """A folder for everything that a killed process may touch."""
+    with scratch() as folder:
+        yield folder
+
+
+@pytest.fixture
+def parent(ground: Path) -> Iterator[Killer]:
+    with deadly(ground) as killer:
+        yield killer
 
 
 def guide(store: BlobStore, tag: str | None, place: Path) -> str:
@@ -48,11 +54,6 @@ def guide(store: BlobStore, tag: str | None, place: Path) -> str:
     text = (place / "guide" / "GUIDE.md").read_text()
     shutil.rmtree(place)
     return text
-
-
-def leftovers(*places: Path) -> list[Path]:
-    """Return everything that is not whole, wherever it lies."""
-    return [path for place in places for path in place.rglob(f"{STAGING_PREFIX}*")]
 
 
 def look(place: Path, kind: str) -> None:
@@ -71,16 +72,16 @@ def look(place: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("cached", ["first", "again"])
 @pytest.mark.parametrize(
-    "count", [4, pytest.param(60, marks=pytest.mark.slow)], ids=["few", "many"]
+    "count", [4, pytest.param(42, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_a_pack_that_is_killed(
-    start: Path, deadly: Killer, tmp_path: Path, kind: str, cached: str, count: int
+    start: Path, parent: Killer, ground: Path, kind: str, cached: str, count: int
 ) -> None:
-    place, cache = tmp_path / "place", tmp_path / "cache"
+    place, cache = ground / "place", ground / "cache"
     form, _, rest = TARGETS[kind].partition(":")
 
     def call(**kill: float) -> dict[str, object]:
-        return deadly.call("pack", str(place / "a"), f"{form}:{place}/{rest}", **kill)
+        return parent.call("pack", str(place / "a"), f"{form}:{place}/{rest}", **kill)
 
     def fresh() -> None:
         shutil.rmtree(place, ignore_errors=True)
@@ -96,7 +97,7 @@ def test_a_pack_that_is_killed(
         return call()
 
     expected, killed = None, 0
-    for point in points(deadly, measured, count, seed=count + len(kind)):
+    for point in points(measured, count, count + len(kind), largest=NOISE // 2):
         if expected is None:
             expected = tree(place)
         fresh()
@@ -105,23 +106,23 @@ def test_a_pack_that_is_killed(
         again = call()
         assert again["ok"], (point, again)
         assert tree(place) == expected, point
-        assert leftovers(place, cache, tmp_path / "temporary") == [], point
+        assert leftovers(place, cache, ground / "temporary") == [], point
     assert killed > count // 4
 
 
 def test_what_a_killed_pack_brought_goes_though_another_bundle_comes_next(
-    start: Path, deadly: Killer, tmp_path: Path
+    start: Path, parent: Killer, ground: Path
 ) -> None:
-    place = tmp_path / "place"
+    place = ground / "place"
 
     def call(tag: str, **kill: float) -> dict[str, object]:
-        return deadly.call("pack", str(place / "a"), f"oci-layout:{place}/b:{tag}", **kill)
+        return parent.call("pack", str(place / "a"), f"oci-layout:{place}/b:{tag}", **kill)
 
     def measured() -> dict[str, object]:
         shutil.copytree(start, place, symlinks=True)
         return call("2")
 
-    for point in points(deadly, measured, 8, seed=3):
+    for point in points(measured, 8, 3, largest=NOISE // 2):
         shutil.rmtree(place)
         shutil.copytree(start, place, symlinks=True)
         before = tree(place / "b")

@@ -1,27 +1,32 @@
-"""What has to hold after a kill at any point of a pull or push, whoever the registry is."""
+"""What has to hold after a kill at any point of a verb that moves bundles."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import shutil
+import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from rra._base.files import STAGING_PREFIX
 from rra.api import lock, pack
 from rra.bundle.store import MANIFEST_TYPE
 from tests.support.artifacts import COMPUTES, make_artifact
 from tests.support.bundles import tree
-from tests.support.killing import Killer
+from tests.support.killing import Killer, killer
 
 FORMS = ("", "oci-layout:", "oci-archive:")
+LARGEST = 900_000
+"""Bytes of the largest file of `make_bundle`, but for its number."""
 
 
 def make_bundle(folder: Path, version: str) -> str:
     """Make a bundle with layers of several blocks; return its reference with the digest."""
     noise = random.Random(version)
-    data = {f"code/data-{number}.bin": noise.randbytes(900_000 + number) for number in range(3)}
+    data = {f"code/data-{number}.bin": noise.randbytes(LARGEST + number) for number in range(3)}
     files = {"main.py": COMPUTES, "guide/GUIDE.md": "# Guide\n", "LICENSE": "MIT\n"}
     make_artifact(folder / "tiny", {**files, **data}, version=version)
     lock(folder / "tiny", keep=True)
@@ -31,25 +36,52 @@ def make_bundle(folder: Path, version: str) -> str:
 
 
 def points(
-    killer: Killer, call: Callable[..., dict[str, object]], count: int, seed: int
+    call: Callable[..., dict[str, object]], count: int, seed: int, *, largest: int = 0
 ) -> Iterator[dict[str, float]]:
-    """Yield where to kill: half of the points at an event, half after a time, all from a seed.
+    """Yield where to kill: at an event, at a byte, after a time, in turn and all from a seed.
 
     Args:
-        killer: Not used up; only `call` runs it.
         call: Makes the call once in a fresh place, without a kill.
         count: Number of points.
         seed: Of the choice.
+        largest: Bytes of the largest file that the call writes.
     """
     whole = call()
     assert whole["ok"], whole
     choice = random.Random(seed)
-    events, seconds = int(str(whole["events"])), float(str(whole["seconds"]))
+    seconds, most = float(str(whole["seconds"])), {"written": largest}
+    most |= {name: int(str(whole[name])) for name in ("events", "sent", "received")}
+    bytewise = [name for name in ("written", "sent", "received") if most[name] > 4096]
     for number in range(count):
-        if number % 2:
-            yield {"after": max(choice.uniform(0, seconds * 1.2), 0.0005)}
-        else:
-            yield {"event": choice.randint(1, events)}
+        match number % 4:
+            case 0 | 2:
+                yield {"event": choice.randint(1, most["events"])}
+            case 1 if bytewise:
+                name = bytewise[number // 4 % len(bytewise)]
+                yield {name: choice.randrange(most[name])}
+            case _:
+                yield {"after": max(choice.uniform(0, seconds * 1.2), 0.0005)}
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Give a folder in memory where there is one: a thousand kills wait for no disk."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        (Path(folder) / "temporary").mkdir()
+        yield Path(folder)
+
+
+@contextlib.contextmanager
+def deadly(folder: Path) -> Iterator[Killer]:
+    """Run verbs that are killed, whose cache and temporary files lie in a folder."""
+    with killer(RRA_CACHE=str(folder / "cache"), TMPDIR=str(folder / "temporary")) as parent:
+        yield parent
+
+
+def leftovers(*places: Path) -> list[Path]:
+    """Return everything that is not whole, wherever it lies."""
+    return [path for place in places for path in place.rglob(f"{STAGING_PREFIX}*")]
 
 
 def content(place: Path) -> object:
@@ -76,7 +108,8 @@ def killed_pulls(killer: Killer, reference: str, folder: Path, count: int, seed:
             return call()
 
         expected = None
-        for point in points(killer, fresh, -(-count // len(FORMS)), seed + number):
+        each, largest = -(-count // len(FORMS)), LARGEST
+        for point in points(fresh, each, seed + number, largest=largest):
             if expected is None:
                 expected = content(target)
             shutil.rmtree(place)
@@ -91,6 +124,43 @@ def killed_pulls(killer: Killer, reference: str, folder: Path, count: int, seed:
             assert content(target) == expected, (form, point)
             assert [path.name for path in place.iterdir()] == ["study"], (form, point)
             assert list((cache / "partial").iterdir()) == [], (form, point)
+    return killed
+
+
+def killed_unpacks(killer: Killer, reference: str, folder: Path, count: int, seed: int) -> int:
+    """Kill unpacks of a local bundle, repeat each, and hold it against an undisturbed one.
+
+    Every other target is an empty folder that was there before.
+
+    Returns:
+        How many were killed; the others had ended before their point.
+    """
+    place, killed, expected = folder / "place", 0, None
+    target = place / "study"
+
+    def call(**kill: float) -> dict[str, object]:
+        return killer.call("unpack", reference, str(target), **kill)
+
+    def fresh() -> dict[str, object]:
+        place.mkdir()
+        return call()
+
+    for number, point in enumerate(points(fresh, count, seed, largest=LARGEST)):
+        if expected is None:
+            expected = tree(target)
+        shutil.rmtree(place)
+        (target if number % 2 else place).mkdir(parents=True)
+        first = call(**point)
+        killed += bool(first["killed"])
+        found = tree(target) if target.exists() else {}
+        assert found == expected if first["ok"] else found in ({}, expected), point
+        if not found:
+            again = call()
+            assert again["ok"], (point, again)
+        assert tree(target) == expected, point
+        if not found:  # what a kill after the end left stays until somebody works here again
+            assert [path.name for path in place.iterdir()] == ["study"], point
+    assert leftovers(folder / "temporary") == []
     return killed
 
 
@@ -134,7 +204,7 @@ def killed_pushes(
     def measure() -> dict[str, object]:
         return killer.call("push", new, f"{host}/{name}-measured:1")
 
-    for number, point in enumerate(points(killer, measure, count, seed)):
+    for number, point in enumerate(points(measure, count, seed)):
         path = f"{name}-{number}:1"
         assert killer.call("push", old, f"{host}/{path}")["ok"]
         first = killer.call("push", new, f"{host}/{path}", **point)

@@ -5,20 +5,27 @@ each call, so that a call costs no start of Python. It reads one JSON object a l
 
     {"verb": "pull", "arguments": [...], "event": 17}   killed at its 17th event
     {"verb": "pull", "arguments": [...], "after": 0.01} killed after so many seconds
+    {"verb": "pull", "arguments": [...], "written": 7}  killed at the 8th byte of a file
+    {"verb": "push", "arguments": [...], "sent": 7}     killed when 7 bytes went over the network
+    {"verb": "pull", "arguments": [...], "received": 7} killed when 7 bytes came
     {"verb": "pull", "arguments": [...]}                not killed
 
-and answers each with ``{"killed": bool, "ok": bool, "events": n, "seconds": s}``. An event is what
-Python's audit hooks report of files and connections: opening, making, linking, renaming, removing,
-connecting. The kill comes before the thing is done, and no handler of the process runs.
+and answers each with ``{"killed": bool, "ok": bool, "events": n, "seconds": s, "sent": n,
+"received": n}``. An event is what Python's audit hooks report of files and connections: opening,
+making, linking, renaming, removing, connecting. The kill comes before the thing is done, and no
+handler of the process runs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import inspect
 import json
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -79,6 +86,38 @@ def killer(**environment: str) -> Iterator[Killer]:
         process.communicate()
 
 
+class _Traffic:
+    """Counts the bytes that go over connections, and ends the process at a chosen one."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.sent = self.received = 0
+        self._request = request
+        send, receive = socket.socket.sendall, socket.socket.recv_into
+
+        def sendall(this: socket.socket, data: Any, *flags: int) -> None:
+            view = memoryview(data).cast("B")
+            end = self._request.get("sent", -1)
+            if self.sent <= end < self.sent + len(view):
+                send(this, view[: end - self.sent], *flags)
+                _die()
+            send(this, view, *flags)
+            self.sent += len(view)
+
+        def recv_into(this: socket.socket, buffer: Any, *more: int) -> int:
+            came = receive(this, buffer, *more)
+            self.received += came
+            if self.received > self._request.get("received", 1 << 62):
+                _die()
+            return came
+
+        socket.socket.sendall = sendall  # type: ignore[method-assign,assignment]
+        socket.socket.recv_into = recv_into  # type: ignore[method-assign,assignment]
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _child(request: dict[str, Any], report: int) -> None:
     """Make the call, and be killed where the request says."""
     from rra import api
@@ -90,19 +129,29 @@ def _child(request: dict[str, Any], report: int) -> None:
         if event in EVENTS:
             count += 1
             if count == request.get("event"):
-                os.kill(os.getpid(), signal.SIGKILL)
+                _die()
 
+    traffic = _Traffic(request)
     sys.addaudithook(hook)
+    if "written" in request:
+        # The byte behind the limit ends the process, once its signal is no longer ignored.
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["written"], request["written"]))
     if "after" in request:
         # The default action of this signal ends a process as SIGKILL does.
         signal.setitimer(signal.ITIMER_REAL, request["after"])
     began = time.monotonic()
     function = getattr(api, request["verb"])
     options = {"plain_http": True} if "plain_http" in inspect.signature(function).parameters else {}
-    result = function(*request["arguments"], **options)
+    arguments = list(request["arguments"])
+    if request["verb"] == "unpack":
+        arguments[1] = Path(arguments[1])
+    result = function(*arguments, **options)
     seconds = time.monotonic() - began
     signal.setitimer(signal.ITIMER_REAL, 0)
     answer = {"ok": result.ok, "events": count, "seconds": seconds}
+    answer |= {"sent": traffic.sent, "received": traffic.received}
     os.write(report, json.dumps(answer).encode())
 
 
@@ -114,6 +163,7 @@ def _serve() -> None:
     import rra.lint
     import rra.registry  # noqa: F401 - imported once, for every child
 
+    gc.freeze()  # else a child copies every page that its collector looks at
     for line in sys.stdin:
         reading, writing = os.pipe()
         child = os.fork()

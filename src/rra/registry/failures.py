@@ -21,6 +21,10 @@ class UnknownBlobError(RegistryError):
     """A registry refuses a manifest because of a blob that it does not have."""
 
 
+class BrokenAnswerError(RegistryError):
+    """The connection was lost, or fell silent, in the middle of an answer."""
+
+
 def unreachable(host: str, error: Exception) -> RegistryError:
     """Return the error for a conversation that did not come about, or broke off.
 
@@ -114,7 +118,8 @@ def small_body(response: requests.Response, limit: int, what: str) -> bytes:
     """Return a body that is kept in memory.
 
     Raises:
-        RegistryError: It is larger than the limit, compressed, or the connection broke.
+        BrokenAnswerError: The connection broke, or nothing came any more.
+        RegistryError: It is larger than the limit, or compressed.
     """
     with response:
         plain_body(response, what)
@@ -125,7 +130,8 @@ def small_body(response: requests.Response, limit: int, what: str) -> bytes:
             ):
                 data += block
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise unreachable(host_of(response), error) from error
+            said = unreachable(host_of(response), error)
+            raise BrokenAnswerError(said.message, hint=said.hint) from error
     if len(data) > limit:
         message = f"{what} from {host_of(response)} is larger than {limit} bytes"
         raise RegistryError(message, hint="no registry has a reason to send that; do not use it")

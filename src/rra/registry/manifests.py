@@ -5,6 +5,7 @@ Source: OCI Distribution Specification 1.1, Pulling manifests, Pushing manifests
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -20,7 +21,7 @@ from rra.bundle.store import (
     check_bytes,
 )
 from rra.errors import CorruptError, RegistryError
-from rra.registry.failures import small_body
+from rra.registry.failures import BrokenAnswerError, small_body
 from rra.registry.origin import Origin
 from rra.registry.provider import OriginRegistry
 
@@ -74,6 +75,13 @@ class Manifests:
             CorruptError: The bytes are not those of the digest, or of the registry's own.
             RegistryError: The registry does not answer, or with an error.
         """
+        for attempt in range(1, self.registry.policy.attempts):
+            with contextlib.suppress(BrokenAnswerError):
+                return self._find(wanted)
+            self.registry.pause(attempt, None)
+        return self._find(wanted)
+
+    def _find(self, wanted: str) -> tuple[bytes, Descriptor] | None:
         answer = self.registry.request(
             "GET",
             self.url(f"manifests/{wanted}"),
