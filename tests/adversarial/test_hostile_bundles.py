@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from rra import api
-from rra.errors import ArchiveError, RraError
+from rra.errors import ArchiveError, RraError, UnsafePathError
 from tests.acceptance.command import rra
 from tests.adversarial.hostile_archives import CASES
-from tests.support.archives import snapshot
+from tests.support.archives import HARD, file, folder, hard, link, member, snapshot, tar
 from tests.support.bundles import blob, forge, locked_artifact, pack, put
 
 LAYOUT = "oci-layout:bundle"
@@ -87,3 +87,36 @@ def test_a_bomb_in_a_bundle_leaves_nothing(ground: Path) -> None:
     with pytest.raises(ArchiveError):
         api.unpack(LAYOUT, ground / "out")
     assert snapshot(ground.parent) == before
+
+
+B8 = {
+    "absolute": [link("s", "/etc/passwd"), hard("t", "s")],
+    "relative": [link("s", "../../victim/secret"), hard("t", "s")],
+    "below a folder": [folder("d"), link("d/s", "../../../victim/secret"), hard("t", "d/s")],
+    "through a chain": [link("a", "b"), link("b", "../../victim"), hard("t", "a/secret")],
+    "then written to": [link("s", "../../victim/secret"), hard("t", "s"), file("t", b"over")],
+    "to a good link": [file("a"), link("s", "a"), hard("t", "s")],
+    "to a file": [file("a"), hard("t", "a")],
+    "to itself": [hard("t", "t")],
+    "before its link": [hard("s", "t"), link("t", "../../victim/secret")],
+    "with a size": [file("a"), member("t", b"over" * 200, kind=HARD, target="a")],
+    "with a long name": [file("a"), member("t", kind=HARD, target="d/" * 80 + "a")],
+}
+
+
+@pytest.mark.parametrize("shape", B8)
+def test_b8_a_hard_link_is_refused_in_every_shape(shape: str, ground: Path) -> None:
+    """cpython#151558: where a hard link cannot be made, Python's reader writes through a link."""
+    forge(ground / "bundle", layers={"code": tar(*B8[shape])})
+    before = snapshot(ground.parent)
+    with pytest.raises(RraError) as caught:
+        api.unpack(LAYOUT, ground / "out")
+    assert isinstance(caught.value, ArchiveError | UnsafePathError)
+    assert snapshot(ground.parent) == before
+
+
+@pytest.mark.parametrize("shape", ["absolute", "to a good link", "to a file"])
+def test_b8_the_hard_link_is_what_is_named(shape: str, ground: Path) -> None:
+    forge(ground / "bundle", layers={"code": tar(*B8[shape])})
+    with pytest.raises(ArchiveError, match="t: is a hard link; only files, folders and links"):
+        api.unpack(LAYOUT, ground / "out")

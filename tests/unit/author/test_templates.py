@@ -7,11 +7,13 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from rra._base.resources import template_path
 from rra.artifact import load_artifact
 from rra.author import Step, apply_init, compile_launcher, plan_init, render_guide
 from rra.errors import FormatError, UsageError
 from rra.lint import lint_artifact
 from rra.values.selectors import select_outcome
+from tests.support.bundles import tree
 from tests.support.lookalikes import write
 
 NASTY = "{{ 7 * 7 }} \"q\" 'a' {% raw %} <b>"
@@ -89,3 +91,68 @@ def test_a_template_does_not_overwrite(tmp_path: Path) -> None:
     write(tmp_path, {"README.md": "mine"})
     with pytest.raises(UsageError, match=r"README\.md"):
         plan_init(tmp_path, template="python-script")
+
+
+# ------------------------------------------------------------------------------------ B27
+
+
+@pytest.fixture
+def cookiecutter_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a configuration of cookiecutter that has answers of its own."""
+    home = tmp_path / "home"
+    write(
+        home,
+        {
+            ".cookiecutterrc": f"replay_dir: {home}/replay\n"
+            "default_context: {title: From the configuration, author: Nobody}\n",
+            "replay/python-script.json": '{"cookiecutter": {"title": "Of last year"}}',
+        },
+    )
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("COOKIECUTTER_CONFIG", str(home / ".cookiecutterrc"))
+    return home
+
+
+ANSWERS = {"title": "Sleep: a second look = 1 + 1", "author": "Ada Ü. {{x}}", "python": "3.12"}
+
+
+def test_b27_the_same_answers_give_the_same_tree(tmp_path: Path, cookiecutter_home: Path) -> None:
+    first, second = tmp_path / "one" / "study", tmp_path / "two" / "study"
+    for place in (first, second):
+        apply_init(plan_init(place, template="python-script", answers=ANSWERS))
+        defaults = place.with_name("defaults")  # what was answered before is not remembered …
+        apply_init(plan_init(defaults, template="python-script"))
+        assert "second look" not in (defaults / "rra.yaml").read_text()
+    assert tree(first) == tree(second)
+    said = (first / "rra.yaml").read_text() + (first / "LICENSE").read_text()
+    assert "Sleep: a second look = 1 + 1" in said
+    assert "Ada Ü. {{x}}" in said
+    for other in ("From the configuration", "Nobody", "Of last year"):  # … nor taken from anywhere
+        assert other not in said
+    recorded = (cookiecutter_home / "replay" / "python-script.json").read_text()
+    assert recorded == '{"cookiecutter": {"title": "Of last year"}}'
+
+
+def test_b27_a_replay_by_cookiecutter_keeps_the_answers(
+    tmp_path: Path, cookiecutter_home: Path
+) -> None:
+    """The shipped template is one of cookiecutter's; its record of answers replays as it was."""
+    from cookiecutter.main import cookiecutter
+
+    given = {key: value for key, value in ANSWERS.items() if key != "author"}
+    apply_init(plan_init(tmp_path / "study", template="python-script", answers=given))
+    shipped = str(template_path("python-script"))
+    options = {"config_file": str(cookiecutter_home / ".cookiecutterrc")}
+    made = cookiecutter(
+        shipped,
+        no_input=True,
+        extra_context={**given, "name": "study", "author": "the authors"},
+        output_dir=str(tmp_path / "scaffolded"),
+        **options,
+    )
+    replayed = cookiecutter(shipped, replay=True, output_dir=str(tmp_path / "replayed"), **options)
+    assert tree(Path(made)) == tree(Path(replayed))
+    ours = tree(tmp_path / "study")
+    ours.pop("guide/GUIDE.md")  # has the tables that are generated from the rest
+    assert ours == {name: seen for name, seen in tree(Path(made)).items() if name in ours}
+    assert set(tree(Path(made))) == {*ours, "guide/GUIDE.md"}
