@@ -254,9 +254,11 @@ def write_key_pair(base: Path, key: PrivateKey, passphrase: bytes | None) -> tup
     byte on.
 
     Raises:
-        UsageError: One of the files is there already; nothing is written.
+        UsageError: One of the files is there already, or the name is none; nothing is written.
         StorageError: The disk is full or refuses.
     """
+    if base.name in {"", ".."}:
+        raise UsageError(f"{str(base)!r} names no file", hint="give a NAME, such as keys/reviewer")
     private, public = (base.with_name(base.name + end) for end in (PRIVATE_END, PUBLIC_END))
     for path in (private, public):
         if path.exists() or path.is_symlink():

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rra._base.files import STAGING_PREFIX, write_new
-from rra.errors import UsageError
+from rra.errors import StorageError, UsageError
 from rra.signing import Algorithm, generate, read_private_key, read_public_key, write_key_pair
 from rra.signing.pkcs8 import encrypt
 from tests.support.needs import needs
@@ -97,6 +97,21 @@ def test_nothing_is_overwritten_and_nothing_is_left(there: str, kind: str, tmp_p
     with pytest.raises(UsageError, match=f"{there} is there already"):
         write_key_pair(tmp_path / "me", generate(), PASSPHRASE)
     assert [p.name for p in tmp_path.iterdir()] == [there]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "keys/.."])
+def test_a_name_that_is_none(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="names no file"):
+        write_key_pair(Path(name), generate(), PASSPHRASE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("")
+    with pytest.raises(StorageError, match="cannot be made"):
+        write_key_pair(tmp_path / "keys" / "me", generate(), PASSPHRASE)
+    assert [p.name for p in tmp_path.iterdir()] == ["keys"]
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> None:

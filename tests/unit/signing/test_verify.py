@@ -133,6 +133,15 @@ def test_a_digest_has_to_be_equal_to_the_letter() -> None:
         assert found.state is SignatureState.INVALID
 
 
+def test_a_weak_digest_names_nothing() -> None:
+    key = ed25519_key()
+    weak = statement_with(subject=[{"digest": {"md5": "ab" * 16, "sha1": "ab" * 20}}])
+    data = signed_by_hand(key, weak)
+    for subject in ("md5:" + "ab" * 16, "sha1:" + "ab" * 20, "sha256:" + "ab" * 32):
+        found = verify(data, subject=subject, trust=trust_keys([key.public]))
+        assert found.state is SignatureState.INVALID
+
+
 def signed_by_hand(key: PrivateKey, payload: bytes, kind: str = PAYLOAD_TYPE) -> bytes:
     """A bundle around any payload, with a signature that fits."""
     made = members(sign(review_statement(), key))
