@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rra._base.jsontext import parse_json
 from rra._base.yaml import Key, YamlDocument
 from rra._base.yaml import parse_bytes as parse_yaml_bytes
 from rra.errors import FormatError, Problem, RraError, UsageError
@@ -23,6 +24,7 @@ POLICY_TYPE = "rra-policy/v1"
 
 _MAX_BYTES = 1024 * 1024
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_TRUSTED_ROOT = "application/vnd.dev.sigstore.trustedroot+json;version=0.1"
 _HINT = "correct the policy; as it stands nobody is trusted"
 _TOP = ("type", "trust", "require", "trusted_root")
 _SIGNER = ("name", "key", "identity", "issuer", "predicates")
@@ -207,8 +209,15 @@ class _Reader:
         if name is None:
             return None
         path = self._folder / name
-        if not path.is_file():
-            self._fault(("trusted_root",), f"there is no file {path}")
+        try:
+            with path.open("rb") as file:
+                root = parse_json(file.read(_MAX_BYTES + 1)[:_MAX_BYTES], source=str(path)).data
+        except (OSError, FormatError) as error:
+            said = error.message if isinstance(error, FormatError) else error.strerror
+            self._fault(("trusted_root",), f"{path} cannot be read: {said}")
+            return path
+        if not isinstance(root, dict) or root.get("mediaType") != _TRUSTED_ROOT:
+            self._fault(("trusted_root",), f"{path} does not say mediaType: {_TRUSTED_ROOT}")
         return path
 
     def _signer(self, path: tuple[Key, ...], entry: Any) -> Signer | None:

@@ -34,7 +34,9 @@ def folder(tmp_path: Path) -> Path:
     """A folder with three keys and something that can stand for a trusted root."""
     for name, key in (("ada", ed25519_key(1)), ("bob", ecdsa_key(2)), ("eve", ed25519_key(3))):
         (tmp_path / f"{name}.pub").write_text(key.public.to_pem())
-    (tmp_path / "root.json").write_text("{}")
+    kind = "application/vnd.dev.sigstore.trustedroot+json;version=0.1"
+    (tmp_path / "root.json").write_text(f'{{"mediaType": "{kind}"}}')
+    (tmp_path / "other.json").write_text('{"mediaType": "application/json"}')
     return tmp_path
 
 
@@ -127,7 +129,10 @@ FAULTS = {
         "trust: [{name: A, identity: a@b, issuer: 'x:y', predicates: [review]}]",
         "trusted_root, and none",
     ),
-    "trusted root is absent": ("trusted_root: absent.json", "there is no file"),
+    "trusted root is absent": ("trusted_root: absent.json", "cannot be read"),
+    "trusted root is a folder": ("trusted_root: .", "cannot be read"),
+    "trusted root is no JSON": ("trusted_root: ada.pub", "cannot be read"),
+    "trusted root is something else": ("trusted_root: other.json", "does not say mediaType"),
     "no such key": ("trust: [{name: A, key: no.pub, predicates: [review]}]", "cannot be read"),
     "bad key": ("trust: [{name: A, key: root.json, predicates: [review]}]", "not one public key"),
     "name given twice": (
