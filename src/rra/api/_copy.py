@@ -14,6 +14,7 @@ from rra.bundle.reference import (
     BundleReference,
     DirectoryReference,
     RegistryReference,
+    WebReference,
     parse_reference,
     tag_of_version,
     version_of_tag,
@@ -124,6 +125,9 @@ def target_reference(text: str) -> BundleReference:
             f"oci-layout:{text} for a folder, oci-archive:FILE for one file; rra unpack for files"
         )
         raise UsageError(message, hint=hint)
+    if isinstance(place, WebReference):
+        message = f"{place.url} is an address, where nothing can be put"
+        raise UsageError(message, hint="make oci-archive:FILE and upload the file yourself")
     if place.digest is not None:
         message = f"{text} names a digest; that follows from the bundle"
         raise UsageError(message, hint="leave the digest out of the target")

@@ -20,6 +20,8 @@ from rra.bundle.reference import (
     BundleReference,
     DirectoryReference,
     LayoutReference,
+    RegistryReference,
+    WebReference,
     parse_reference,
 )
 from rra.errors import NotAnArtifactError, Problem, UsageError
@@ -146,7 +148,7 @@ def open_bundle(
     insist_on_version(reference, bundle)
     if ask:
         bundle = dataclasses.replace(bundle, notices=notices_of(store, bundle))
-    if not keep or isinstance(reference, LayoutReference | ArchiveReference):
+    if not keep or not isinstance(reference, RegistryReference):
         return store, bundle
     from rra.registry import transfer
 
@@ -171,15 +173,17 @@ def insist_on_version(reference: BundleReference, bundle: Bundle) -> None:
 def open_store(
     reference: BundleReference, *, progress: Progress = silent, plain_http: bool = False
 ) -> BlobStore:
-    """Return the store that a reference names; nothing of it is read yet.
+    """Return the store that a reference names; only what is on the web is brought here first.
 
     Args:
         reference: The bundle.
-        progress: Called with a line when a registry makes us wait.
+        progress: Called with a line when a registry makes us wait, and with how far a file is.
         plain_http: Speak to a registry without TLS.
 
     Raises:
         UsageError: A credential file cannot be read.
+        CorruptError: A file on the web is not what the reference says.
+        UnavailableError: It does not come, or there is no room for it.
     """
     if isinstance(reference, LayoutReference):
         from rra.bundle.layout import LayoutStore
@@ -189,6 +193,10 @@ def open_store(
         from rra.bundle.archive import ArchiveStore
 
         return ArchiveStore(reference.path)
+    if isinstance(reference, WebReference):
+        from rra.registry import open_download
+
+        return open_download(reference, progress=progress)
     from rra.registry import open_store as open_repository
 
     return open_repository(reference, plain_http=plain_http, notice=progress)

@@ -16,6 +16,7 @@ from rra.bundle.reference import (
     DirectoryReference,
     LayoutReference,
     RegistryReference,
+    WebReference,
     parse_reference,
 )
 from rra.errors import CorruptError, Problem, UsageError
@@ -232,6 +233,9 @@ def local_target(text: str) -> LayoutReference | ArchiveReference:
     if isinstance(named, RegistryReference):
         message = f"{text} is a registry"
         raise UsageError(message, hint="make the bundle and send it there with: rra push")
+    if isinstance(named, WebReference):
+        message = f"{named.url} is an address, where nothing can be put"
+        raise UsageError(message, hint="make oci-archive:FILE and upload the file yourself")
     if isinstance(named, DirectoryReference):
         message = f"{text} does not say what is to be made"
         hint = f"give oci-layout:{text} for a folder, or oci-archive:FILE for one file"

@@ -1,4 +1,4 @@
-"""``rra pull``: a bundle comes from a registry, as a directory or as it is."""
+"""``rra pull``: a bundle comes from a registry or the web, as a directory or as it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rra.api._copy import copy_bundle, registry_reference, target_reference
 from rra.api._result import Progress, VerbResult, silent
 from rra.api._unpack import unpack
-from rra.bundle.reference import ARCHIVE, LAYOUT
+from rra.bundle.reference import ARCHIVE, LAYOUT, WebReference, parse_reference
 from rra.errors import UsageError
 
 Form = Literal["directory", "oci-layout", "oci-archive"]
@@ -18,7 +18,7 @@ Form = Literal["directory", "oci-layout", "oci-archive"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PullReport(VerbResult):
-    """A bundle that came from a registry.
+    """A bundle that came from a registry or the web.
 
     Attributes:
         reference: The bundle, with its digest.
@@ -54,12 +54,13 @@ def pull(
     plain_http: bool = False,
     progress: Progress = silent,
 ) -> PullReport:
-    """Bring a bundle from a registry; everything is verified before it gets its name.
+    """Bring a bundle from a registry or the web; everything is verified before it gets its name.
 
     The tag is looked up once; from then on everything is asked for by digest.
 
     Args:
-        reference: ``HOST[:PORT]/REPOSITORY[:TAG][@sha256:…]``.
+        reference: ``HOST[:PORT]/REPOSITORY[:TAG][@sha256:…]``, or the address of an archive with
+            its digest, ``https://…#sha256:…``.
         target: New directory to unpack into, ``oci-layout:DIR[:TAG]`` or
             ``oci-archive:FILE[:TAG]`` for a copy; a directory called as the artifact by default.
         only: Elements to unpack; all of them by default.
@@ -74,7 +75,9 @@ def pull(
         RegistryError: The registry does not answer, refuses, or breaks off.
         StorageError: The disk is full or refuses.
     """
-    named = registry_reference(reference, "rra pull", "rra unpack, rra copy")
+    named = parse_reference(reference)
+    if not isinstance(named, WebReference):
+        named = registry_reference(reference, "rra pull", "rra unpack, rra copy")
     if target is not None and target.startswith((LAYOUT, ARCHIVE)):
         if only:
             message = "--only takes parts of a bundle; a copy is the whole of it"

@@ -1,4 +1,4 @@
-"""What a user may name: a directory, an OCI layout, an OCI archive, a bundle in a registry.
+"""What a user may name: a directory, or a bundle in a folder, a file, a registry, on the web.
 
 The grammar is strict; what does not fit is refused with examples, never guessed at::
 
@@ -6,6 +6,10 @@ The grammar is strict; what does not fit is refused with examples, never guessed
     oci-layout:DIRECTORY[:TAG][@sha256:…]
     oci-archive:FILE[:TAG][@sha256:…]
     HOST[:PORT]/REPOSITORY[:TAG][@sha256:…]
+    https://HOST[:PORT]/PATH[?QUERY]#sha256:…[:TAG][@sha256:…]
+
+The digest behind ``#`` is that of the file at the address, an OCI archive; it must be given,
+since nothing else vouches for what comes. On this machine the scheme may be http.
 
 Text without a scheme is a directory unless its first part looks like a host (it holds a dot
 or a colon, or is ``localhost``) and there is no such directory. A tag or digest makes it a
@@ -14,7 +18,8 @@ reference to a registry in any case; ``./`` in front makes it a directory in any
 A version with build metadata may stand in the place of its tag: ``1.2.0+cu128`` is the tag
 ``1.2.0_cu128``, since tags have no ``+``.
 
-Source: OCI Distribution Specification 1.1, Pulling manifests, for tags and repositories.
+Source: OCI Distribution Specification 1.1, Pulling manifests, for tags and repositories;
+RFC 3986, Syntax Components, for addresses.
 """
 
 from __future__ import annotations
@@ -25,15 +30,17 @@ import os
 import re
 from pathlib import Path
 
+from rra._base.hosts import is_loopback
 from rra.bundle.names import printable
 from rra.errors import UsageError
 
 LAYOUT, ARCHIVE = "oci-layout:", "oci-archive:"
 EXAMPLES = (
-    "give a directory, oci-layout:DIR[:TAG], oci-archive:FILE[:TAG]"
-    " or HOST/REPOSITORY:TAG; @sha256:… pins the digest"
+    "give a directory, oci-layout:DIR[:TAG], oci-archive:FILE[:TAG], HOST/REPOSITORY:TAG"
+    " or https://HOST/FILE#sha256:…; @sha256:… pins the digest"
 )
 
+_LENGTH = len("sha256:") + 64
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _REPOSITORY = re.compile(
@@ -44,6 +51,12 @@ _HOST = re.compile(
     r"|\[[0-9a-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?"
 )
 _BUILD = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?\+[0-9A-Za-z.-]+")
+_PCHAR = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})"
+_ADDRESS = re.compile(
+    rf"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>/{_PCHAR}+(?:\?(?:{_PCHAR}|\?)*)?)"
+)
+_WEB = ("https://", "http://")
+_MAX_ADDRESS = 2048
 _MAX_REPOSITORY = 255
 _MAX_HOST = 255
 
@@ -124,7 +137,30 @@ class RegistryReference:
         return f"{self.origin}/{self.repository}{_suffix(self.tag, self.digest)}"
 
 
-BundleReference = LayoutReference | ArchiveReference | RegistryReference
+@dataclasses.dataclass(frozen=True, slots=True)
+class WebReference:
+    """A bundle in one file on the web.
+
+    Attributes:
+        url: Address of the file.
+        archive: Digest of the file, which vouches for it.
+        tag: Name of the bundle in it; None for the only one.
+        digest: Digest of the manifest that is meant.
+        version: Version that the tag was written as, where that is not the tag itself.
+    """
+
+    url: str
+    archive: str
+    tag: str | None = None
+    digest: str | None = None
+    version: str | None = None
+
+    def __str__(self) -> str:
+        """Return the reference as `parse_reference` takes it: file and bundle have digests."""
+        return f"{self.url}#{self.archive}{_suffix(self.tag, self.digest)}"
+
+
+BundleReference = LayoutReference | ArchiveReference | RegistryReference | WebReference
 Reference = DirectoryReference | BundleReference
 
 
@@ -140,11 +176,13 @@ def parse_reference(text: str) -> Reference:
         return LayoutReference(*_local(text, LAYOUT))
     if text.startswith(ARCHIVE):
         return ArchiveReference(*_local(text, ARCHIVE))
+    if text.startswith(_WEB):
+        return _web(text)
     if _is_directory(text):
         return DirectoryReference(_path(text))
     if "://" in text:
-        message = f"addresses are not references: {printable(text)}"
-        hint = "download the file and give oci-archive:FILE, or name a registry without a scheme"
+        message = f"{printable(text.partition('://')[0][:40])}:// is no way to get a bundle"
+        hint = "give https://HOST/FILE#sha256:… for a file on the web, or a registry without scheme"
         raise UsageError(message, hint=hint)
     return _registry(text)
 
@@ -256,6 +294,45 @@ def _registry(text: str) -> RegistryReference:
         message = f"{tag!r} is not a tag, in {printable(text)}"
         raise UsageError(message, hint=EXAMPLES)
     return RegistryReference(origin, repository, tag or None, digest, version)
+
+
+def _web(text: str) -> WebReference:
+    """Read an address; a password that may be in it is never said again."""
+    url, sharp, rest = text.partition("#")
+    found = _ADDRESS.fullmatch(url)
+    authority = url.partition("://")[2].partition("/")[0]
+    if "@" in authority:
+        message = "an address holds no user name or password"
+        raise UsageError(message, hint="download the file yourself and give oci-archive:FILE")
+    if found is None or len(url) > _MAX_ADDRESS:
+        message = f"{url[:200]!r} is not the address of a file"
+        hint = "write https://HOST/PATH, with %20 for a space and so on"
+        raise UsageError(message, hint=hint)
+    host = _HOST.fullmatch(authority)
+    if host is None or len(authority) > _MAX_HOST or int(host["port"] or 1) > 65535:
+        message = f"{authority!r} is not the name of a host, in {url}"
+        raise UsageError(message, hint="host names are written in small letters, port behind a :")
+    name = authority.removesuffix(f":{host['port']}") if host["port"] else authority
+    if found["scheme"] == "http" and not is_loopback(name.strip("[]")):
+        message = f"{url} goes without TLS, which is for this machine only"
+        raise UsageError(message, hint=f"write https:{url.removeprefix('http:')}")
+    if not sharp:
+        message = f"nothing vouches for what comes from {url}"
+        hint = (
+            f"write '{url}#sha256:…' with the SHA-256 of the file, from whoever published it;"
+            " what is there now can be hashed too, which proves nothing"
+        )
+        raise UsageError(message, hint=hint)
+    rest, digest = _split_digest(rest, text)
+    archive, written = rest[:_LENGTH], rest[_LENGTH:]
+    if not is_digest(archive) or written[:1] not in {"", ":"}:
+        message = f"{rest[:100]!r} is not the digest of a file, in {printable(text)}"
+        hint = "behind # stand sha256: and 64 lower-case hexadecimal digits, as sha256sum prints"
+        raise UsageError(message, hint=hint)
+    tag, version = _tag(written[1:])
+    if written and not is_tag(tag):
+        raise UsageError(f"{tag!r} is not a tag, in {printable(text)}", hint=EXAMPLES)
+    return WebReference(url, archive, tag or None, digest, version)
 
 
 def _tag(written: str) -> tuple[str, str | None]:

@@ -91,8 +91,8 @@ def group() -> None:
     and verify and audit, which work on a copy, also take a bundle:
 
     \b
-      oci-layout:DIR[:TAG], oci-archive:FILE[:TAG], HOST/REPOSITORY:TAG;
-      @sha256:… behind it pins the digest
+      oci-layout:DIR[:TAG], oci-archive:FILE[:TAG], HOST/REPOSITORY:TAG,
+      https://HOST/FILE.oci.tar#sha256:…; @sha256:… behind it pins the digest
 
     Results go to standard output, progress to standard error; --json gives a machine all of it.
 

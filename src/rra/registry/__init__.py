@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rra.registry.connect import Connections, open_store, reach
 from rra.registry.credentials import Credential, find_credential
+from rra.registry.download import open_download
 from rra.registry.fetch import fetched
 from rra.registry.policy import Policy
 from rra.registry.store import RegistryStore
@@ -22,6 +23,7 @@ __all__ = [
     "TransferResult",
     "fetched",
     "find_credential",
+    "open_download",
     "open_store",
     "reach",
     "transfer",

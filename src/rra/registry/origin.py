@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import ipaddress
 from urllib.parse import urlsplit
 
+from rra._base.hosts import is_loopback
 from rra.errors import UsageError
 
 _PORTS = {"http": 80, "https": 443}
@@ -54,16 +54,6 @@ class Origin:
     def __str__(self) -> str:
         """As an address."""
         return f"{self.scheme}://{self.netloc}"
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host name or address is this machine, without asking a name server."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def origin_of_registry(name: str, scheme: str) -> Origin:

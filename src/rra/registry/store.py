@@ -112,7 +112,7 @@ class RegistryStore:
         url = self._url(self._container.get_blob_url(_digest(descriptor.digest)))
         wanted = {"Range": f"bytes={offset}-"} if offset else {}
         answer = self.registry.request("GET", url, headers=wanted)
-        if wanted and not _is_rest(answer, offset):
+        if wanted and not is_rest(answer, offset):
             if answer.status_code in {206, 416}:
                 answer.close()
                 answer = self.registry.request("GET", url)
@@ -394,7 +394,7 @@ def _digest(text: str) -> str:
     return text
 
 
-def _is_rest(answer: requests.Response, offset: int) -> bool:
+def is_rest(answer: requests.Response, offset: int) -> bool:
     """Tell whether an answer begins at a place of the blob and says so (RFC 9110, 206)."""
     said = answer.headers.get("Content-Range", "").strip().lower()
     return answer.status_code == 206 and said.startswith(f"bytes {offset}-")

@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 def command(
     reference: str, target: str | None, only: tuple[str, ...], plain_http: bool, as_json: bool
 ) -> None:
-    """Bring a bundle from a registry, everything checked.
+    """Bring a bundle from a registry or the web, everything checked.
 
     The tag is looked up once; what comes is what its digest names, and @sha256:… behind the
-    reference pins that digest. DIRECTORY is new or empty; it is called as the artifact by default.
-    oci-layout:DIR or oci-archive:FILE in its place keeps the bundle as it is. A pull that breaks
-    off goes on where it ended when it is started again.
+    reference pins that digest. A file on the web is https://HOST/FILE#sha256:…, with its SHA-256.
+    DIRECTORY is new or empty; it is called as the artifact by default. oci-layout:DIR or
+    oci-archive:FILE in its place keeps the bundle as it is. A pull that breaks off goes on where it
+    ended when it is started again.
     """
     elements = [name.strip() for one in only for name in one.split(",") if name.strip()]
     answer(
