@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from rra._base.hosts import is_loopback
 from rra.bundle.reference import RegistryReference
 from rra.errors import RegistryError, UsageError
 from rra.registry import Policy, RegistryStore, open_store
-from rra.registry.origin import Origin, is_loopback, may_receive_credential, origin_of_registry
+from rra.registry.origin import Origin, may_receive_credential, origin_of_registry
 from tests.support.http_registry import HttpRegistry, Reply, http_registry, sha256
 from tests.support.needs import needs
 
