@@ -138,7 +138,12 @@ class Manifests:
         return {tag for page in pages for tag in self._tag_list(page)}
 
     def pages(
-        self, url: str, what: str, goes_on: Callable[[requests.Response], bool]
+        self,
+        url: str,
+        what: str,
+        goes_on: Callable[[requests.Response], bool],
+        *,
+        optional: bool = False,
     ) -> Iterator[bytes]:
         """Yield the pages of a list.
 
@@ -146,12 +151,13 @@ class Manifests:
             url: Address of the first.
             what: What is listed, for messages.
             goes_on: Looks at each answer before its body is read; False ends the list.
+            optional: Not every registry knows the address; see `OriginRegistry.request`.
 
         Raises:
             RegistryError: The list has no end, goes on elsewhere, or a page is too large.
         """
         for _ in range(self.registry.policy.pages):
-            with self.registry.request("GET", url) as answer:
+            with self.registry.request("GET", url, optional=optional) as answer:
                 if not goes_on(answer):
                     return
                 page = small_body(answer, _PAGE_BYTES, f"a list of {what}")

@@ -116,11 +116,13 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes | Body | None = None,
+        optional: bool = False,
     ) -> requests.Response:
         """Send a request and return the answer, whatever its status; its body is not read yet.
 
         Reads follow redirects, without the login when they lead to another origin. A body
-        that is a stream is sent once: who made it has to make it again.
+        that is a stream is sent once: who made it has to make it again. Where the address is
+        optional, a refusal says nothing of the login, which is kept for what follows.
 
         Raises:
             RegistryError: No answer; a redirect that must not be followed.
@@ -128,7 +130,7 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         """
         target = url
         for _ in range(self.policy.redirects + 1):
-            response = self._authorised(method, target, dict(headers or {}), body)
+            response = self._authorised(method, target, dict(headers or {}), body, keeps=optional)
             if response.status_code not in _REDIRECTS or method not in _READING:
                 return response
             response.close()
@@ -237,7 +239,13 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
         self.policy.sleep(seconds)
 
     def _authorised(
-        self, method: str, url: str, headers: dict[str, str], body: bytes | Body | None
+        self,
+        method: str,
+        url: str,
+        headers: dict[str, str],
+        body: bytes | Body | None,
+        *,
+        keeps: bool,
     ) -> requests.Response:
         """Send a request with the login, if it goes to the registry itself."""
         if Origin.of(url) != self.origin:
@@ -252,7 +260,9 @@ class OriginRegistry(Registry):  # type: ignore[misc] # oras ships no types
             response = self._send(method, url, headers | self.auth.get_auth_header(), body)
             if not outdated or not challenged(response):
                 break
-        if _denied(response) and method in _READING and self._forget_credential():
+        if keeps or not _denied(response) or method not in _READING:
+            return response
+        if self._forget_credential():
             response.close()
             response = self._send(method, url, headers, body)
             if challenged(response) and self.renew(response):

@@ -126,7 +126,7 @@ class Referrers:
         query = f"?artifactType={quote(artifact_type, safe='')}" if artifact_type else ""
         url = self.manifests.url(f"referrers/{digest}{query}")
         found: dict[str, Descriptor] = {}
-        for page in self.manifests.pages(url, "statements", goes_on):
+        for page in self.manifests.pages(url, "statements", goes_on, optional=True):
             listed = parse_json(page, f"{self._name}: list of statements").get("manifests")
             found |= {entry.digest: entry for entry in self._distinct(listed, digest)}
             self._limit(len(found), digest)

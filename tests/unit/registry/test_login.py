@@ -408,3 +408,23 @@ def test_a_refusal_without_a_challenge_is_final(registry: HttpRegistry, opened: 
     with pytest.raises(LoginError, match=r"DENIED: not yours"):
         opened(registry).put_manifest(b"{}", "1.0")
     assert len(registry.asked("PUT")) == 1
+
+
+def test_a_registry_that_denies_an_address_it_does_not_know_keeps_the_login(
+    registry: HttpRegistry, opened: Open, docker_config: Callable[..., Path]
+) -> None:
+    """Some answer 401 or 403 where the referrers API would be; what is private is read on."""
+    docker_config(registry)
+    registry.profile = "ghcr"
+    blob = registry.add_blob(b"private")
+    data = registry.add_manifest("1.0", blob)
+    service = TokenService(registry)
+    service.public = False
+    guard, challenge = service.guard, {"WWW-Authenticate": f'Bearer realm="{service.realm}"'}
+    registry.rules[:] = [
+        lambda seen: Reply(401, headers=challenge) if "/referrers/" in seen.path else guard(seen)
+    ]
+    store = opened(registry)
+    assert store.get_manifest("1.0")[0] == data
+    assert store.referrers(sha256(data)) == []
+    assert read(store, blob) == b"private"
