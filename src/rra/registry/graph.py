@@ -61,8 +61,6 @@ def statements(
         following = []
         for subject in level:
             for one in source.referrers(subject.digest):
-                if one.digest in found:
-                    continue
                 if one.media_type != MANIFEST_TYPE:
                     kind = printable(one.media_type[:100])
                     progress(f"{one.digest} stays behind: statements are no {kind}")

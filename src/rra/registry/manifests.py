@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _DIGEST_HEADER = "Docker-Content-Digest"
 _SUBJECT_HEADER = "OCI-Subject"
 _PAGE_BYTES = 4 * 1024 * 1024
+LIST_BYTES = 64 * 1024 * 1024
+"""Most bytes of all pages of a list, and of all manifests that it names together."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -156,12 +158,16 @@ class Manifests:
         Raises:
             RegistryError: The list has no end, goes on elsewhere, or a page is too large.
         """
+        left = LIST_BYTES
         for _ in range(self.registry.policy.pages):
             with self.registry.request("GET", url, optional=optional) as answer:
                 if not goes_on(answer):
                     return
                 page = small_body(answer, _PAGE_BYTES, f"a list of {what}")
                 following = answer.links.get("next", {}).get("url")
+            left -= len(page)
+            if left < 0:
+                break
             yield page
             if not following:
                 return

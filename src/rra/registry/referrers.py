@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -38,7 +39,7 @@ from rra.bundle.store import (
 )
 from rra.errors import FormatError, LoginError, RegistryError
 from rra.registry.failures import UnknownBlobError
-from rra.registry.manifests import Manifests
+from rra.registry.manifests import LIST_BYTES, Manifests
 from rra.registry.parallel import Stop, run_all
 
 if TYPE_CHECKING:
@@ -85,9 +86,9 @@ class Referrers:
             # What clients write there about a kind is not to be relied on: cosign 2.5 puts the
             # type of the config. Each manifest is asked.
             entries = list(self._distinct(self._fallback(digest).get("manifests"), digest))
-        stop = Stop()
-        calls = [functools.partial(self._checked, digest, entry, stop) for entry in entries]
-        found = [one for one in run_all(calls, stop) if one is not None]
+        budget = _Budget(Stop())
+        calls = [functools.partial(self._checked, digest, entry, budget) for entry in entries]
+        found = [one for one in run_all(calls, budget.stop) if one is not None]
         wanted = [one for one in found if artifact_type in {None, one.artifact_type}]
         return sorted(wanted, key=lambda one: one.digest)
 
@@ -155,9 +156,9 @@ class Referrers:
             hint = "nobody attaches that many; rra copy --no-referrers leaves them behind"
             raise RegistryError(message, hint=hint)
 
-    def _checked(self, digest: str, entry: Descriptor, stop: Stop) -> Descriptor | None:
+    def _checked(self, digest: str, entry: Descriptor, budget: _Budget) -> Descriptor | None:
         """Read an entry's manifest; None, and a line, where it is no statement on the subject."""
-        stop.check()
+        budget.stop.check()
         if not is_manifest(entry):
             self._leave(f"{entry.digest} is listed as {entry.media_type}")
             return None
@@ -168,6 +169,9 @@ class Referrers:
         if found is None:
             self._leave(f"{entry.digest} is listed and not there")
             return None
+        if not budget.spend(len(found[0])):
+            message = f"{self._name} has more than {LIST_BYTES} bytes of statements on {digest}"
+            raise RegistryError(message, hint="rra copy --no-referrers leaves them behind")
         try:
             said = read_referring(*found)
         except FormatError as error:
@@ -267,6 +271,25 @@ class Referrers:
             message = f"{self._name}:{fallback_tag(subject)} would have {len(data)} bytes"
             raise RegistryError(message, hint="remove statements that nobody needs")
         self.manifests.put(data, fallback_tag(subject), INDEX_TYPE)
+
+
+class _Budget:
+    """What manifests that are read together may have in bytes.
+
+    Args:
+        stop: Ends the reading of the others.
+    """
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+        self._left = LIST_BYTES
+        self._lock = threading.Lock()
+
+    def spend(self, size: int) -> bool:
+        """Take so many bytes; tell whether they were there."""
+        with self._lock:
+            self._left -= size
+            return self._left >= 0
 
 
 def _loosely(value: object) -> Descriptor | None:

@@ -12,7 +12,7 @@ from rra.bundle.reference import RegistryReference
 from rra.bundle.referrers import MAX_REFERRERS, companion_tag, fallback_tag
 from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, Descriptor
 from rra.errors import CorruptError, FormatError, RegistryError
-from rra.registry import Policy, RegistryStore, open_store
+from rra.registry import Policy, RegistryStore, manifests, open_store, referrers
 from tests.support.http_registry import (
     HttpRegistry,
     Reply,
@@ -220,6 +220,42 @@ def test_pages_without_an_end(registry: HttpRegistry) -> None:
     with pytest.raises(RegistryError, match="lists its statements without an end"):
         store.referrers(subject.digest)
     assert len(registry.asked("GET", "/referrers/")) == 9
+
+
+def test_pages_that_are_large_and_empty(
+    registry: HttpRegistry, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifests, "LIST_BYTES", 10_000)
+    subject = add_bundle(registry)
+    body = json.dumps({"manifests": [], "annotations": {"x": "x" * 3000}}).encode()
+
+    def rule(seen: Any) -> Reply | None:
+        link = {"Link": f'<{seen.path}?again=1>; rel="next"'}
+        return Reply(200, body, INDEX | link) if "/referrers/" in seen.path else None
+
+    registry.rules.append(rule)
+    with pytest.raises(RegistryError, match="without an end"):
+        opened(registry).referrers(subject.digest)
+    assert len(registry.asked("GET", "/referrers/")) == 4
+
+
+def test_manifests_that_are_large_together(
+    registry: HttpRegistry, opened: Open, listing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(referrers, "LIST_BYTES", 10_000)
+    subject = add_bundle(registry)
+    padding = {"x": "x" * 3000}
+    entries = [
+        add(registry, statement(subject, str(number), annotations=padding)) for number in range(40)
+    ]
+    answer(registry, listing, subject, *entries[:2])
+    assert len(opened(registry).referrers(subject.digest)) == 2
+    registry.rules.clear()
+    answer(registry, listing, subject, *entries)
+    with pytest.raises(RegistryError, match="more than 10000 bytes of statements"):
+        opened(registry).referrers(subject.digest)
+    read = {seen.path for seen in registry.asked("GET", "/manifests/sha256:")}
+    assert len(read) < 20  # the others were stopped
 
 
 def test_list_that_goes_on_at_another_host(
