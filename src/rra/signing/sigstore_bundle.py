@@ -19,7 +19,7 @@ from rra.signing.names import BUNDLE_MEDIA_TYPE, PAYLOAD_TYPE
 from rra.signing.reading import fault, mapping, shown
 from rra.signing.statement import Statement, parse_statement
 
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 """Size up to which a Sigstore bundle is read."""
 
 _READ = (BUNDLE_MEDIA_TYPE, "application/vnd.dev.sigstore.bundle+json;version=0.3")

@@ -8,7 +8,7 @@ from rra.signing.keyless import verify_certificate
 from rra.signing.keys import PrivateKey
 from rra.signing.names import PAYLOAD_TYPE
 from rra.signing.reading import shown
-from rra.signing.sigstore_bundle import SigstoreBundle, hint_of, parse_bundle
+from rra.signing.sigstore_bundle import MAX_BYTES, SigstoreBundle, hint_of, parse_bundle
 from rra.signing.statement import Statement
 from rra.signing.trust import Identity, SignatureState, Trust, Verification, accepted, invalid
 
@@ -18,10 +18,19 @@ def sign(statement: Statement, key: PrivateKey) -> bytes:
 
     Returns:
         A Sigstore bundle v0.3 as JSON: the same bytes for the same statement and key.
+
+    Raises:
+        FormatError: It would be larger than readers read.
     """
     payload = statement.to_bytes()
     envelope = Envelope(PAYLOAD_TYPE, payload, key.sign(pae(PAYLOAD_TYPE, payload)))
-    return SigstoreBundle(envelope, hint_of(key.public.fingerprint)).to_bytes()
+    made = SigstoreBundle(envelope, hint_of(key.public.fingerprint)).to_bytes()
+    if len(made) > MAX_BYTES:
+        raise FormatError(
+            f"signed, this would have {len(made)} bytes, more than the {MAX_BYTES} that are read",
+            hint="leave out what can be looked up elsewhere, such as long outputs",
+        )
+    return made
 
 
 def verify(data: bytes, *, subject: str, trust: Trust) -> Verification:

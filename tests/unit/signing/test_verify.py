@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rra.errors import FormatError
 from rra.signing import (
     NOBODY,
     PAYLOAD_TYPE,
@@ -301,6 +302,13 @@ def test_a_huge_bundle_is_not_even_parsed() -> None:
     found = verify(data, subject=DIGEST, trust=NOBODY)
     assert found.state is SignatureState.INVALID
     assert "larger than" in found.reason
+
+
+def test_what_would_be_too_large_to_read_is_not_signed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rra.signing.verify.MAX_BYTES", 2000)
+    assert sign(review_statement(text="x" * 600), ed25519_key())
+    with pytest.raises(FormatError, match="more than the 2000"):
+        sign(review_statement(text="x" * 2000), ed25519_key())
 
 
 @both_algorithms
