@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -305,7 +306,7 @@ def test_a_huge_bundle_is_not_even_parsed() -> None:
 
 
 def test_what_would_be_too_large_to_read_is_not_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rra.signing.verify.MAX_BYTES", 2000)
+    monkeypatch.setattr(sys.modules["rra.signing.verify"], "MAX_BYTES", 2000)
     assert sign(review_statement(text="x" * 600), ed25519_key())
     with pytest.raises(FormatError, match="more than the 2000"):
         sign(review_statement(text="x" * 2000), ed25519_key())
