@@ -14,6 +14,7 @@ The tree, with the process exit code of each branch::
     │   ├── LockError                 an environment cannot be locked
     │   │   └── NoSolutionError       no versions satisfy its requirements
     │   ├── EnvironmentBuildError     a lock cannot be materialised
+    │   │   └── PlatformError         what it carries is not for this machine
     │   ├── StorageError              no space, no permission
     │   └── RegistryError             a registry is absent, refuses, or breaks off
     │       └── LoginError            it wants a login, or refuses the one it got
@@ -163,6 +164,12 @@ class EnvironmentBuildError(UnavailableError):
     """A locked environment cannot be built on this machine."""
 
     slug = "environment/build"
+
+
+class PlatformError(EnvironmentBuildError):
+    """What an artifact carries for its environment does not fit this machine."""
+
+    slug = "environment/platform"
 
 
 class StorageError(UnavailableError):

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra.artifact import load_artifact
-from rra.environment import materialise
 from rra.evidence import EvidenceStore
-from rra.launch import RunRequest, RunResult, run_launcher
+from rra.launch import RunRequest, RunResult, build_environment, run_launcher
 from rra.sandbox import best_sandbox
 
 if TYPE_CHECKING:
@@ -121,7 +120,9 @@ def record_run(artifact: Artifact, launcher: str = "main", *, sandbox: str = "no
         RunRequest(
             artifact=artifact,
             launcher=launcher,
-            environment=materialise(artifact, artifact.manifest.launchers[launcher].environment),
+            environment=build_environment(
+                artifact, artifact.manifest.launchers[launcher].environment
+            ),
             outputs_root=artifact.root / "outputs",
             evidence=EvidenceStore(artifact.root / "evidence"),
             nonce="0" * 32,

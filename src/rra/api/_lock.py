@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from rra._base.files import atomic_write
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import Artifact, load_artifact
+from rra.artifact import Artifact, layout, load_artifact
+from rra.artifact.edit import set_value
 from rra.artifact.lockfile import build_lock, write_lock
 from rra.errors import Problem, UnavailableError, UsageError
+
+if TYPE_CHECKING:
+    from rra.environment.interpreter import Interpreter
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,6 +39,32 @@ class LockedOne:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class CarriedOne:
+    """What one environment carries now, so that no index and no Python need to be there.
+
+    Attributes:
+        wheels: How many wheels lie beside its lock.
+        wheels_bytes: Their bytes.
+        interpreter: Path of the packed interpreter; None when none was asked for.
+        interpreter_bytes: Its bytes.
+        python: Version of the interpreter.
+        platform: What it runs on.
+        glibc: Oldest version of the GNU C library with which it runs.
+        libraries: Libraries of the system that it needs.
+    """
+
+    id: str
+    wheels: int
+    wheels_bytes: int
+    interpreter: str | None = None
+    interpreter_bytes: int = 0
+    python: str | None = None
+    platform: str | None = None
+    glibc: str | None = None
+    libraries: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LockResult(VerbResult):
     """What was locked.
 
@@ -40,6 +72,7 @@ class LockResult(VerbResult):
         root: Directory of the artifact.
         core: Core digest of the artifact now.
         environments: The environments.
+        carried: What they carry, where that was asked for.
         changed: Whether ``rra.lock`` changed.
         notes: What a person should know.
     """
@@ -47,6 +80,7 @@ class LockResult(VerbResult):
     root: Path
     core: str
     environments: tuple[LockedOne, ...]
+    carried: tuple[CarriedOne, ...] = ()
     changed: bool
     notes: tuple[str, ...]
 
@@ -57,6 +91,7 @@ class LockResult(VerbResult):
             "core": self.core,
             "changed": self.changed,
             "environments": [dataclasses.asdict(one) for one in self.environments],
+            "carried": [dataclasses.asdict(one) for one in self.carried],
             "notes": list(self.notes),
         }
 
@@ -67,19 +102,27 @@ def lock(
     environments: Sequence[str] = (),
     as_of: str | None = None,
     keep: bool = False,
+    wheels: bool = False,
+    runtime: bool = False,
     progress: Progress = silent,
 ) -> LockResult:
     """Resolve the environments of an artifact as of a date and write their locks.
+
+    With `wheels` and `runtime` the artifact carries what it needs to be verified without an
+    index and without a Python of the machine, and ``rra.yaml`` says so.
 
     Args:
         path: Directory of the artifact.
         environments: Ids; all by default.
         as_of: Date (YYYY-MM-DD) that replaces the manifest's ``as_of``.
         keep: Keep environment locks that are there and only write ``rra.lock`` again.
+        wheels: Put every wheel beside the lock.
+        runtime: Put the interpreter beside the lock too, and every wheel with it.
         progress: Called with one line for each step.
 
     Raises:
-        LockError: The requirements cannot be resolved.
+        LockError: The requirements cannot be resolved, a wheel cannot be had, or the
+            interpreter does not start from another folder.
         UnavailableError: An environment is of a kind that this release does not lock.
         UsageError: An id is unknown.
     """
@@ -96,7 +139,10 @@ def lock(
         for name in chosen
         if (one := _lock_one(artifact, name, as_of, notes, keep=keep, progress=progress))
     ]
-    return _write(path, locked, notes, progress)
+    carried: list[CarriedOne] = []
+    if wheels or runtime:
+        carried = [_carry(load_artifact(path), one, progress, runtime=runtime) for one in chosen]
+    return _write(path, locked, carried, notes, progress)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -169,7 +215,63 @@ def _lock_one(
     )
 
 
-def _write(path: Path, locked: list[LockedOne], notes: list[str], progress: Progress) -> LockResult:
+def _carry(artifact: Artifact, name: str, progress: Progress, *, runtime: bool) -> CarriedOne:
+    """Put what an environment needs beside its lock, and say so in ``rra.yaml``."""
+    from rra.environment.carry import carry, interpreter_to_carry
+
+    environment = artifact.manifest.environments[name]
+    with tempfile.TemporaryDirectory(prefix="rra-runtime-") as scratch:
+        archive = None
+        one = CarriedOne(id=name, wheels=0, wheels_bytes=0)
+        if runtime:
+            archive = Path(scratch) / "interpreter.tar"
+            interpreter = interpreter_to_carry(name, environment)
+            progress(f"packing Python {interpreter.version} for {name}")
+            one = _pack_interpreter(one, interpreter, Path(scratch) / "copy", archive)
+        done = carry(artifact.root, name, environment, archive=archive, progress=progress)
+    wanted = {"wheels": done.wheels, "interpreter": done.interpreter}
+    manifest = artifact.root / layout.MANIFEST
+    before = text = manifest.read_text("utf-8")
+    for key, place in wanted.items():
+        if place is not None and getattr(environment, key) is None:
+            text = set_value(text, ("environments", name, key), str(place))
+    if text != before:
+        atomic_write(manifest, text)
+    return dataclasses.replace(
+        one,
+        wheels=done.count,
+        wheels_bytes=done.size,
+        interpreter=str(done.interpreter) if done.interpreter else None,
+    )
+
+
+def _pack_interpreter(
+    one: CarriedOne, interpreter: Interpreter, folder: Path, archive: Path
+) -> CarriedOne:
+    from rra.bundle.canonical import write_archive
+    from rra.environment.prefix import archive_members, copy_interpreter
+
+    folder.mkdir()
+    said = copy_interpreter(interpreter, folder)
+    with archive.open("wb") as stream:
+        size = write_archive(folder, archive_members(folder), stream).size
+    return dataclasses.replace(
+        one,
+        interpreter_bytes=size,
+        python=said.python,
+        platform=said.platform,
+        glibc=said.glibc,
+        libraries=tuple(said.libraries),
+    )
+
+
+def _write(
+    path: Path,
+    locked: list[LockedOne],
+    carried: list[CarriedOne],
+    notes: list[str],
+    progress: Progress,
+) -> LockResult:
     """Write ``rra.lock`` from the files as they stand now."""
     from rra.bundle import core_digest, element_locks
     from rra.environment import read_entry
@@ -177,7 +279,10 @@ def _write(path: Path, locked: list[LockedOne], notes: list[str], progress: Prog
     progress("computing digests of code, environment, launchers and data")
     artifact = load_artifact(path)
     environments = {
-        name: read_entry(artifact.path(environment.lock))
+        name: read_entry(
+            artifact.path(environment.lock),
+            artifact.path(environment.interpreter) if environment.interpreter else None,
+        )
         for name, environment in artifact.manifest.environments.items()
         if environment.lock and artifact.path(environment.lock).is_file()
     }
@@ -191,6 +296,7 @@ def _write(path: Path, locked: list[LockedOne], notes: list[str], progress: Prog
         root=artifact.root,
         core=core,
         environments=tuple(locked),
+        carried=tuple(carried),
         changed=changed,
         notes=tuple(notes),
         problems=problems,

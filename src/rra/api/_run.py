@@ -112,9 +112,8 @@ def run(
         EnvironmentBuildError: The environment cannot be built.
     """
     from rra.bundle import core_digest
-    from rra.environment import materialise
     from rra.evidence import EvidenceStore
-    from rra.launch import RunRequest, order_launchers, run_launcher
+    from rra.launch import RunRequest, build_environment, order_launchers, run_launcher
     from rra.sandbox import best_sandbox
 
     artifact = load_artifact(path)
@@ -131,7 +130,9 @@ def run(
         if failed.intersection(launcher.needs):
             failed.add(name)
             continue
-        environment = materialise(artifact, launcher.environment, progress=progress)
+        environment = build_environment(
+            artifact, launcher.environment, progress=progress, sandbox=box
+        )
         progress(f"running {name} (sandbox {box.name})")
         done = run_launcher(
             RunRequest(

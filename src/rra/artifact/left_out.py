@@ -26,9 +26,9 @@ _ENVIRONMENT = {
         "look whether this machine has one that is at least as good",
     ),
     **dict.fromkeys(
-        ("base_image", "interpreter", "rootfs"),
+        ("base_image", "rootfs"),
         (
-            "it is not used: a Python of this machine runs the launchers",
+            "it is not used: launchers run with the system that this machine has",
             "for the very same system, follow the README of the environment",
         ),
     ),

@@ -8,6 +8,7 @@ results are copied. The artifact itself is never changed.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import secrets
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +30,10 @@ from rra.audit.verdicts import worst
 from rra.audit.wanted import Wanted
 from rra.bundle.identity import core_digest
 from rra.bundle.lock_state import lock_notes
-from rra.environment import MaterialisedEnvironment, materialise
+from rra.environment import MaterialisedEnvironment
 from rra.errors import RraError, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
-from rra.launch import order_launchers, stage_place
+from rra.launch import build_environment, order_launchers, stage_place
 from rra.model import Manifest, Outcome
 from rra.model.verdicts import EvidenceLevel
 from rra.sandbox import Sandbox, best_sandbox
@@ -65,7 +66,7 @@ class Options:
     rerun: bool = True
     outcomes: Sequence[str] | None = None
     sandbox: Sandbox | None = None
-    build: Builder = materialise
+    build: Builder | None = None
     nonce: str | None = None
     budget: Budget | None = None
     progress: Progress | None = None
@@ -172,10 +173,13 @@ class _Audit:
         manifest = self._artifact.manifest
         launchers = order_launchers(manifest, [group.launcher for group in groups])
         needed = dict.fromkeys(manifest.launchers[name].environment for name in launchers)
+        build = self._options.build or functools.partial(
+            build_environment, sandbox=self._options.sandbox
+        )
         environments = {}
         for name in needed:
             self._say(f"environment {name}")
-            environments[name] = self._options.build(self._artifact, name)
+            environments[name] = build(self._artifact, name)
         return environments
 
     def _run_group(self, group: Group, reruns: Reruns, fresh: Mapping[str, _Fresh]) -> None:

@@ -82,7 +82,7 @@ def _places(manifest: Manifest, element: str) -> list[str]:
         "guide": [layout.GUIDE_DIR, *layout.HANDOFF_FILES, manifest.guide],
         "environment": [layout.ENVIRONMENT_DIR, *(e.lock for e in environments)],
         "wheels": [e.wheels for e in environments],
-        "runtime": [layout.ENVIRONMENT_DIR],
+        "runtime": [name for e in environments for name in (e.interpreter, e.rootfs)],
         "launchers": [layout.LAUNCHERS_DIR, *(x.entry for x in manifest.launchers.values())],
         "evidence": [layout.EVIDENCE_DIR],
         "data": [item.path for item in manifest.data.values() if item.access == "bundled"],

@@ -42,7 +42,7 @@ class Thresholds:
     """From which sizes on layers are made, in bytes.
 
     Attributes:
-        wheel: A wheel of its own.
+        wheel: A wheel, or a packed interpreter or root file system, of its own.
         file: A data file of its own.
         group: Data files that go together into one archive, at most.
         part: Largest layer; larger files are cut.
@@ -101,12 +101,18 @@ def assign_files(
     own = {PurePosixPath(name) for name in layout.OWNED_FILES if name in layout.META_FILES}
     environments = artifact.manifest.environments.values()
     wheels = frozenset(str(PurePosixPath(e.wheels)) for e in environments if e.wheels)
+    carried = [name for e in environments for name in (e.interpreter, e.rootfs) if name]
+    runtime = frozenset(str(PurePosixPath(name)) for name in carried)
     for element, files in (list_files(artifact) if listed is None else listed).items():
         for path in files:
             if path in own and element != "meta":
                 continue
-            is_wheel = element == "environment" and lies_in(path, wheels)
-            found.setdefault(path, "wheels" if is_wheel else element)
+            owner: BundleElement = element
+            if element == "environment" and lies_in(path, wheels):
+                owner = "wheels"
+            elif element == "environment" and lies_in(path, runtime):
+                owner = "runtime"
+            found.setdefault(path, owner)
     return found
 
 
@@ -204,7 +210,7 @@ def _standing_alone(
     thresholds: Thresholds,
 ) -> frozenset[PurePosixPath]:
     """Return the files that are layers of their own."""
-    limit = {"wheels": thresholds.wheel, "data": thresholds.file}
+    limit = {"wheels": thresholds.wheel, "runtime": thresholds.wheel, "data": thresholds.file}
     found = {p for p, element in owners.items() if element in limit and sizes[p] >= limit[element]}
     if found:
         found -= tied_by_links(artifact.root, [p for p, e in owners.items() if e in limit])

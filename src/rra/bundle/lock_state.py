@@ -10,7 +10,7 @@ from rra.artifact.lockfile import data_lock
 from rra.artifact.tree import tree_id
 from rra.bundle.identity import CORE_ELEMENTS, core_digest, element_locks
 from rra.errors import FormatError
-from rra.model import Lock
+from rra.model import Environment, EnvironmentLock, Lock
 
 _AGAIN = "run: rra lock --keep"
 
@@ -77,7 +77,20 @@ def _environments(artifact: Artifact, lock: Lock) -> Iterator[str]:
             yield f"environment {name} is not in it"
         elif sha256_file(artifact.path(environment.lock)) != known.lock:
             yield f"environment {name} has changed: {environment.lock} is another"
+        else:
+            yield from _interpreter(artifact, name, environment, known)
     yield from (f"environment {name} is gone" for name in lock.environments if name not in declared)
+
+
+def _interpreter(
+    artifact: Artifact, name: str, environment: Environment, known: EnvironmentLock
+) -> Iterator[str]:
+    carried = environment.interpreter
+    there = carried is not None and artifact.path(carried).is_file()
+    now = sha256_file(artifact.path(carried)) if carried is not None and there else None
+    if now != known.interpreter:
+        what = "is not in it" if known.interpreter is None else "is another" if now else "is gone"
+        yield f"environment {name} has changed: the interpreter it carries {what}"
 
 
 def _launchers(artifact: Artifact, lock: Lock) -> Iterator[str]:

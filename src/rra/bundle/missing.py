@@ -50,8 +50,10 @@ def _named(artifact: Artifact) -> Iterator[tuple[str, tuple[Key, ...], str]]:
             if environment.kind == "pylock":
                 beside = PurePosixPath(environment.lock).with_name("requirements.txt")
                 yield str(beside), (*here, "lock"), "the lock's"
-        if environment.wheels:
-            yield environment.wheels, (*here, "wheels"), "wheels"
+        for what in ("wheels", "interpreter", "rootfs"):
+            name = getattr(environment, what)
+            if name:
+                yield name, (*here, what), what
     for key, launcher in manifest.launchers.items():
         yield launcher.entry, ("launchers", key, "entry"), "launcher"
     for key, item in manifest.data.items():

@@ -25,6 +25,7 @@ from rra.environment.pylock import (
 )
 from rra.environment.readme import keeps_own_text, render_readme
 from rra.environment.resolve import LAST, Resolution, ResolvedPackage, resolve
+from rra.environment.runtime import INTERPRETER_NAME, read_description
 from rra.environment.search import diagnose, explained
 from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
 from rra.errors import LockError, NoSolutionError, UsageError
@@ -67,11 +68,12 @@ class LockedEnvironment:
         return read_entry(self.lock)
 
 
-def read_entry(lock: Path) -> EnvironmentLock:
+def read_entry(lock: Path, interpreter: Path | None = None) -> EnvironmentLock:
     """Return what ``rra.lock`` says of an environment, read from its files.
 
     Args:
         lock: Path of ``pylock.toml``; ``requirements.txt`` lies beside it.
+        interpreter: Path of the packed interpreter that is carried, where there is one.
 
     Raises:
         FormatError: The lock cannot be read.
@@ -90,6 +92,7 @@ def read_entry(lock: Path) -> EnvironmentLock:
         python=str(facts["python"]) if facts.get("python") else None,
         packages=len(document.packages),
         as_of=facts.get("as-of"),
+        interpreter=sha256_file(interpreter) if interpreter and interpreter.is_file() else None,
     )
 
 
@@ -123,9 +126,9 @@ def lock_environment(
         UsageError: The kind, platform, Python or date is not one that can be locked.
         StorageError: The disk is full or refuses.
     """
-    folder = _folder(root, env_id, env)
+    folder = environment_folder(root, env_id, env)
     platforms = find_platforms(env.platforms)
-    wanted = _python_of(env_id, env)
+    wanted = python_of(env_id, env)
     python = "{}.{}".format(*parse_minor(wanted))
     say = progress or _silent
     if as_of:
@@ -134,11 +137,11 @@ def lock_environment(
     target = Resolution(python, wanted, None, platforms, as_of)
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
-        target = _with_interpreter(target)
+        target = with_interpreter(target)
         resolved = _resolve(requirements, target, say)
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
-        _keep_others(folder, staging)
+        keep_others(folder, staging)
         packages, built = _choose_all(resolved, staging / WHEELS_DIR, target, say)
         facts = _facts(python, platforms, as_of, requirements)
         text = render_pylock(
@@ -146,12 +149,7 @@ def lock_environment(
         )
         (staging / LOCK_NAME).write_text(text, "utf-8")
         read_pylock(staging / LOCK_NAME)
-        wanted = render_requirements(packages, find_links=WHEELS_DIR if built else "")
-        (staging / REQUIREMENTS_NAME).write_text(wanted, "utf-8")
-        if not keeps_own_text(staging / README_NAME):
-            place = PurePosixPath(folder.resolve().relative_to(root.resolve()))
-            text = render_readme(env, packages, place=place, target=target)
-            (staging / README_NAME).write_text(text, "utf-8")
+        write_companions(staging, packages, env, target, folder_name(root, folder))
     return LockedEnvironment(
         id=env_id,
         python=python,
@@ -174,7 +172,48 @@ def _resolve(
         raise explained(error, diagnose(requirements, target, say), target) from error
 
 
-def _folder(root: Path, env_id: str, env: Environment) -> Path:
+def folder_name(root: Path, folder: Path) -> PurePosixPath:
+    """Return the folder of an environment, relative to the artifact's root."""
+    return PurePosixPath(folder.resolve().relative_to(root.resolve()))
+
+
+def write_companions(
+    staging: Path,
+    packages: Sequence[LockedPackage],
+    env: Environment,
+    target: Resolution,
+    place: PurePosixPath,
+) -> None:
+    """Write what lies beside a lock: the requirements with hashes, and the README.
+
+    Args:
+        staging: Folder of the environment, with the lock and what it carries.
+        packages: What is locked.
+        env: The environment's definition.
+        target: What it was resolved for.
+        place: Its folder, relative to the artifact's root.
+
+    Raises:
+        FormatError: The interpreter that lies there does not say what it is.
+    """
+    names = [wheel.name for package in packages for wheel in package.wheels]
+    beside = any((staging / WHEELS_DIR / name).is_file() for name in names)
+    wanted = render_requirements(packages, find_links=WHEELS_DIR if beside else "")
+    (staging / REQUIREMENTS_NAME).write_text(wanted, "utf-8")
+    if keeps_own_text(staging / README_NAME):
+        return
+    archive = staging / INTERPRETER_NAME
+    carried = read_description(archive, str(place / archive.name)) if archive.is_file() else None
+    text = render_readme(env, packages, place=place, target=target, carried=carried)
+    (staging / README_NAME).write_text(text, "utf-8")
+
+
+def environment_folder(root: Path, env_id: str, env: Environment) -> Path:
+    """Return the folder in which the lock of an environment lies.
+
+    Raises:
+        UsageError: It is of a kind that is not locked, or its lock has another name.
+    """
     if env.kind != "pylock":
         message = f"environment {env_id} is of kind {env.kind}; only kind pylock can be locked"
         raise UsageError(message, hint="set kind: pylock, or lock it with the tool of its kind")
@@ -185,14 +224,19 @@ def _folder(root: Path, env_id: str, env: Environment) -> Path:
     return safe_join(root, lock.parent)
 
 
-def _python_of(env_id: str, env: Environment) -> str:
+def python_of(env_id: str, env: Environment) -> str:
+    """Return the Python that an environment is for.
+
+    Raises:
+        UsageError: It names none.
+    """
     if env.python is None:
         message = f"environment {env_id} names no Python"
         raise UsageError(message, hint='add python: "3.11" (or another) to it in rra.yaml')
     return env.python
 
 
-def _with_interpreter(target: Resolution) -> Resolution:
+def with_interpreter(target: Resolution) -> Resolution:
     """Resolve for the Python that is installed here, so for what the author runs."""
     named = target.release != target.python
     if not has_interpreter(target.release):
@@ -201,14 +245,14 @@ def _with_interpreter(target: Resolution) -> Resolution:
     return dataclasses.replace(target, release=found.version, interpreter=found.path)
 
 
-def _keep_others(folder: Path, staging: Path) -> None:
-    """Bring along what else lies in the folder: the author's text, wheels built before."""
+def keep_others(folder: Path, staging: Path) -> None:
+    """Bring along what else lies in the folder: the author's text, wheels, an interpreter."""
     if not folder.is_dir():
         return
     for relative in walk_files(folder):
         target = staging / relative
         target.parent.mkdir(parents=True, exist_ok=True)
-        if relative.parts[0] == WHEELS_DIR:
+        if relative.parts[0] in {WHEELS_DIR, INTERPRETER_NAME}:
             try:
                 os.link(folder / relative, target, follow_symlinks=False)
                 continue

@@ -20,6 +20,14 @@ from packaging.version import InvalidVersion, Version
 from rra._base import canonical, places
 from rra._base.files import atomic_write, remove_tree, sha256_file, storage_errors
 from rra.environment.cache import sole_builder
+from rra.environment.carried import (
+    Carried,
+    Unpack,
+    find_carried,
+    refuse_strangers,
+    run_confined,
+    unpack_carried,
+)
 from rra.environment.interpreter import Interpreter, find_interpreter
 from rra.environment.platforms import parse_minor, python_tags
 from rra.environment.pylock import (
@@ -34,7 +42,9 @@ from rra.errors import CorruptError, EnvironmentBuildError, RraError, StorageErr
 from rra.model import Environment
 
 if TYPE_CHECKING:
+    from rra._base.process import Completed
     from rra.artifact import Artifact
+    from rra.sandbox import Sandbox
 
 _COMPLETE = ".rra-environment.json"
 """In an environment that is whole: what it was built from."""
@@ -60,6 +70,8 @@ class MaterialisedEnvironment:
         packages: (name, version) of everything installed, sorted.
         lock_digest: Digest of ``pylock.toml``.
         installed_digest: Digest of the canonical JSON of `packages`.
+        interpreter: Digest of the packed interpreter that the artifact carries and that this
+            one is; None for a Python of the machine.
     """
 
     id: str
@@ -72,6 +84,7 @@ class MaterialisedEnvironment:
     packages: tuple[tuple[str, str], ...]
     lock_digest: str
     installed_digest: str
+    interpreter: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,16 +95,21 @@ class _Plan:
     env: Environment
     wheels: Path
     digest: str
-    interpreter: Interpreter
+    interpreter: Interpreter | Carried
     packages: Sequence[LockedPackage]
 
     def stamp(self) -> dict[str, str]:
         """What an environment must have been built from to be this one."""
-        return {
-            "lock": self.digest,
-            "python": self.interpreter.version,
-            "base_prefix": str(self.interpreter.base_prefix),
-        }
+        given = {"lock": self.digest, "python": self.interpreter.version}
+        if isinstance(self.interpreter, Carried):
+            return {**given, "interpreter": self.interpreter.digest}
+        return {**given, "base_prefix": str(self.interpreter.base_prefix)}
+
+    def interpreter_of(self, place: Path) -> tuple[Path, Path]:
+        """Return program and prefix of the Python of an environment at a place."""
+        if isinstance(self.interpreter, Carried):
+            return self.interpreter.program(place), self.interpreter.prefix(place)
+        return self.interpreter.path, self.interpreter.base_prefix
 
 
 def materialise(
@@ -100,12 +118,16 @@ def materialise(
     *,
     target: Path | None = None,
     progress: Progress | None = None,
+    unpack: Unpack | None = None,
+    sandbox: Sandbox | None = None,
 ) -> MaterialisedEnvironment:
     """Install a locked environment and compare what is installed with the lock.
 
     Every file is taken by its digest, from ``wheels/`` beside the lock or from the reader's
     own index; nothing is built from source and no dependency is added. What a killed build
-    left is removed, and never taken for an environment.
+    left is removed, and never taken for an environment. An interpreter that the artifact
+    carries is taken before one of this machine; it is the author's program, so it runs only
+    in a sandbox, without network, and needs all wheels beside the lock.
 
     Args:
         artifact: The artifact.
@@ -113,16 +135,20 @@ def materialise(
         target: Folder to build in anew; None for the cache, where an environment that is
             whole and still what its lock says is used again.
         progress: Told about steps that may last.
+        unpack: Unpacks a carried interpreter; None takes a Python of this machine always.
+        sandbox: What a carried interpreter runs in; the best that works by default.
 
     Raises:
         UsageError: There is no such environment or no lock yet, or the target is in use.
-        CorruptError: The lock is not the one of ``rra.lock``, or a file has another digest.
-        FormatError: The lock cannot be read.
+        CorruptError: The lock or the carried interpreter is not the one of ``rra.lock``, or a
+            file has another digest.
+        FormatError: The lock or the description of the interpreter cannot be read.
+        PlatformError: The carried interpreter is not for this machine.
         ToolMissingError: There is no such Python here.
         EnvironmentBuildError: A file cannot be had, or the lock is not for this machine.
         StorageError: The disk is full or refuses.
     """
-    plan = _plan(artifact, env_id)
+    plan = _plan(artifact, env_id, carried=unpack is not None)
     place = target.absolute() if target is not None else _cached_place(plan)
     with sole_builder(place):
         if target is None:
@@ -133,9 +159,12 @@ def materialise(
         if progress is not None:
             count = len(plan.packages)
             version = plan.interpreter.version
-            progress(f"installing environment {env_id}: Python {version}, {count} packages")
+            own = " of the artifact" if isinstance(plan.interpreter, Carried) else ""
+            progress(f"installing environment {env_id}: Python {version}{own}, {count} packages")
         with _whole_or_gone(place):
-            _build(place, plan)
+            _build(place, plan, unpack, sandbox)
+            if isinstance(plan.interpreter, Carried):
+                refuse_strangers(plan.interpreter, place)
             installed = _compare(place, plan)
             mark = json.dumps(plan.stamp(), sort_keys=True) + "\n"
             atomic_write(place / _COMPLETE, mark)
@@ -143,7 +172,7 @@ def materialise(
     return _result(place, plan, installed)
 
 
-def _plan(artifact: Artifact, env_id: str) -> _Plan:
+def _plan(artifact: Artifact, env_id: str, *, carried: bool) -> _Plan:
     env = artifact.manifest.environments.get(env_id)
     if env is None:
         message = f"no environment is called {env_id}"
@@ -164,7 +193,8 @@ def _plan(artifact: Artifact, env_id: str) -> _Plan:
         raise CorruptError(message, hint=hint)
     document = read_pylock(lock)
     wanted = env.python or str((document.tool or {}).get("rra", {}).get("python", ""))
-    interpreter = find_interpreter(wanted)
+    own = find_carried(artifact, env_id) if carried else None
+    interpreter = own or find_interpreter(wanted)
     tags = python_tags(parse_minor(interpreter.version), list(platform_tags()))
     packages = select(document, interpreter.markers, tags)
     wheels = artifact.path(env.wheels) if env.wheels else lock.parent / WHEELS_DIR
@@ -211,22 +241,33 @@ def _whole_or_gone(place: Path) -> Iterator[None]:
             remove_tree(place)
 
 
-def _build(place: Path, plan: _Plan) -> None:
+def _build(place: Path, plan: _Plan, unpack: Unpack | None, sandbox: Sandbox | None) -> None:
+    own = plan.interpreter if isinstance(plan.interpreter, Carried) else None
+    arguments = _install_arguments(place, plan)
     with storage_errors(place):
         place.mkdir(parents=True, exist_ok=True)
         (place / _BUILDING).touch()
-    with tempfile.TemporaryDirectory(prefix="rra-install-") as scratch:
+    if own is not None and unpack is not None:
+        unpack_carried(own, place, unpack)
+
+    with tempfile.TemporaryDirectory(prefix="rra-install-") as name:
+        scratch = Path(name)
+
+        def uv(arguments: Sequence[str | Path], **variables: str) -> Completed:
+            if own is None:
+                return run_uv(arguments, cwd=scratch, variables=variables)
+            return run_confined(own, place, scratch, arguments, plan.wheels, sandbox)
+
         base: list[str | Path] = ["venv", "--quiet", "--no-project", "--allow-existing"]
-        made = run_uv([*base, "--python", plan.interpreter.path, place], cwd=Path(scratch))
+        made = uv([*base, "--python", plan.interpreter_of(place)[0], place])
         if not made.ok:
             raise _refusal(made.stderr, plan)
         if not plan.packages:
             return
-        wanted = Path(scratch) / "requirements.txt"
+        wanted = scratch / "requirements.txt"
         wanted.write_text(render_requirements(plan.packages), "utf-8")
-        link_mode = {"UV_LINK_MODE": os.environ.get("UV_LINK_MODE", "copy")}
-        arguments = [*_install_arguments(place, plan), "-r", wanted]
-        done = run_uv(arguments, cwd=Path(scratch), variables=link_mode)
+        link_mode = os.environ.get("UV_LINK_MODE", "copy")
+        done = uv([*arguments, "-r", wanted], UV_LINK_MODE=link_mode)
         if not done.ok:
             raise _refusal(done.stderr, plan)
 
@@ -237,10 +278,14 @@ def _install_arguments(place: Path, plan: _Plan) -> list[str | Path]:
     arguments += ["--require-hashes", "--no-build", "--no-deps", "--compile-bytecode"]
     folder = plan.wheels
     names = [wheel.name for package in plan.packages for wheel in package.wheels]
-    present = [name for name in names if (folder / name).is_file()]
-    if present:
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing and isinstance(plan.interpreter, Carried):
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        message = f"environment {plan.env_id} carries its Python but not {missing[0]}{more}"
+        raise EnvironmentBuildError(message, hint="lock it with: rra lock --keep --wheels")
+    if len(missing) < len(names):
         arguments += ["--find-links", folder]
-    if len(present) == len(names):
+    if not missing:
         arguments += ["--offline", "--no-index"]
     return arguments
 
@@ -309,9 +354,10 @@ def _result(
         python=_python(place),
         bin=place / "bin",
         version=plan.interpreter.version,
-        base_prefix=plan.interpreter.base_prefix,
+        base_prefix=plan.interpreter_of(place)[1],
         variables=dict(plan.env.variables or {}),
         packages=installed,
         lock_digest=plan.digest,
         installed_digest=canonical.digest([list(pair) for pair in installed]),
+        interpreter=plan.interpreter.digest if isinstance(plan.interpreter, Carried) else None,
     )

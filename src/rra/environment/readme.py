@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from rra.environment.pylock import WHEELS_DIR, LockedPackage
 from rra.environment.resolve import Resolution
+from rra.environment.runtime import INTERPRETER_NAME, RuntimeDescription
 from rra.model import Environment
 
 _MARK = "<!-- written by rra lock; remove this line to keep a text of your own -->"
@@ -23,6 +24,7 @@ def render_readme(
     *,
     place: PurePosixPath,
     target: Resolution,
+    carried: RuntimeDescription | None = None,
 ) -> str:
     """Write the README of an environment in plain words.
 
@@ -31,6 +33,7 @@ def render_readme(
         packages: What is locked.
         place: Its folder, relative to the artifact's root.
         target: What it was resolved for.
+        carried: The interpreter that lies beside the lock.
     """
     python = target.python
     platforms = ", ".join(platform.name for platform in target.platforms)
@@ -54,6 +57,7 @@ def render_readme(
         'Then put it on `PATH` (`export PATH="$PWD/.venv/bin:$PATH"`) and run a launcher.',
         "pip refuses a file whose digest is not the one written down. Where the files come from",
         "(an index, a mirror, a folder given with `--find-links`) is up to you.",
+        *_interpreter(carried, place),
         *_variables(env),
         *_system_packages(env),
         *_accelerator(env),
@@ -65,7 +69,41 @@ def render_readme(
         "- `requirements.txt`: the same for pip.",
         f"- `{WHEELS_DIR}/`, where present: wheels that no index has, or all of them.",
     ]
+    if carried is not None:
+        lines.append(f"- `{INTERPRETER_NAME}`: the interpreter, to be unpacked anywhere.")
     return "\n".join(lines) + "\n"
+
+
+def _interpreter(carried: RuntimeDescription | None, place: PurePosixPath) -> list[str]:
+    if carried is None:
+        return []
+    program = carried.executable
+    beside = ", ".join(f"`{name}`" for name in carried.libraries)
+    return [
+        "",
+        "## Without any Python",
+        "",
+        f"Python {carried.python} for {carried.platform} lies beside the lock and starts from any",
+        "folder. With it and the wheels, no network is needed:",
+        "",
+        "```sh",
+        f"mkdir runtime && tar -xf {place}/{INTERPRETER_NAME} -C runtime",
+        f"runtime/{program} -m venv .venv",
+        ".venv/bin/python -m pip install --no-index --require-hashes \\",
+        f"    --find-links {place}/{WHEELS_DIR} -r {place}/requirements.txt",
+        "```",
+        "",
+        f"Of the system it needs the GNU C library {carried.glibc or 'of any version'} or newer,",
+        f"that is {beside}.",
+        *_carried_libraries(carried),
+    ]
+
+
+def _carried_libraries(carried: RuntimeDescription) -> list[str]:
+    if not carried.carried:
+        return []
+    names = ", ".join(f"`{name}`" for name in carried.carried)
+    return [f"These libraries of the system it was made on lie in it: {names}."]
 
 
 def _variables(env: Environment) -> list[str]:

@@ -104,6 +104,25 @@ def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPac
     return [_package(entry) for entry in document.get("packages", [])]
 
 
+def find_files(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
+    """Return what the index offers of exact versions, without what they need.
+
+    Args:
+        pins: Requirements such as ``numpy==2.0.0``, with or without a marker.
+        target: What they are for.
+
+    Raises:
+        LockError: The index cannot be reached, or lacks one of them.
+    """
+    with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
+        place = Path(folder)
+        done = _compile(pins, target, place, "--no-deps")
+        if not done.ok:
+            raise _refusal(done, target)
+        document = tomllib.loads((place / "pylock.toml").read_text("utf-8"))
+    return [_package(entry) for entry in document.get("packages", [])]
+
+
 def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str]:
     """Return the Pythons (major.minor) for which an index has a wheel of a version."""
     found = []

@@ -125,7 +125,7 @@ def _fetch_source(package: ResolvedPackage, place: Path) -> Path:
     if package.vcs is not None:
         return _clone(*package.vcs, place / "source")
     if package.source is not None:
-        return _download(package.source, place)
+        return download(package.source, place)
     message = f"{package.name} {package.version} has no wheel that fits and no source distribution"
     hint = "choose another version, python or platform in rra.yaml"
     raise LockError(message, hint=hint)
@@ -144,8 +144,12 @@ def _clone(repository: str, commit: str, subdirectory: str, target: Path) -> Pat
     return target / subdirectory
 
 
-def _download(file: RemoteFile, place: Path) -> Path:
-    """Fetch a file and check its digest."""
+def download(file: RemoteFile, place: Path) -> Path:
+    """Fetch a file that an index offers into a folder and check its digest.
+
+    Raises:
+        LockError: It cannot be fetched, or is another file.
+    """
     import urllib.error
     import urllib.request
 

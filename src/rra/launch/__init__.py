@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rra.launch.building import build_environment
 from rra.launch.place import copy_code, remove_place, stage_place
 from rra.launch.plan import order_launchers
 from rra.launch.recorder import probe_recorder
@@ -13,6 +14,7 @@ __all__ = [
     "DEFAULT_OUTPUT_BYTES",
     "RunRequest",
     "RunResult",
+    "build_environment",
     "copy_code",
     "order_launchers",
     "probe_recorder",

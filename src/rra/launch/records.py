@@ -110,6 +110,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             id=request.environment.id,
             lock=request.environment.lock_digest,
             installed=request.environment.installed_digest,
+            interpreter=request.environment.interpreter,
             variables=numeric_variables(facts.view.env),
         ),
         inputs=input_files(request, space, facts.seen, complete=facts.level == "strace"),

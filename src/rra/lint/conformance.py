@@ -198,7 +198,7 @@ def run_case(case: Case, expected_guide: Callable[[Artifact], str | None] | None
 def _run_artifact(case: Case, expected_guide: Callable[[Artifact], str | None] | None) -> Outcome:
     root = safe_join(case.folder, case.file) if case.file != "." else case.folder
     try:
-        found = lint_artifact(root, profile=Profile.ARCHIVAL, expected_guide=expected_guide)
+        found = lint_artifact(root, profile=Profile.REPRODUCIBLE, expected_guide=expected_guide)
     except NotAnArtifactError as error:
         raise UsageError(f"the case {case.name}: {error.message}", hint=error.hint) from error
     except FormatError as error:

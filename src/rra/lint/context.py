@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rra.artifact import Artifact
+    from rra.environment.runtime import RuntimeDescription
     from rra.evidence import StoredRecord
     from rra.model import Repair
 
@@ -217,6 +218,18 @@ class Context:
         except OSError as error:
             self.unreadable[relative] = error.strerror or str(error)
             return b""
+
+    def carried_interpreter(self, relative: PurePosixPath) -> RuntimeDescription | None:
+        """Return what a packed interpreter says of itself; None when it does not say that."""
+        from rra.environment.runtime import read_description
+
+        try:
+            return read_description(self.artifact.path(str(relative)), str(relative))
+        except FormatError:
+            return None
+        except OSError as error:
+            self.unreadable[relative] = error.strerror or str(error)
+            return None
 
     def text(self, relative: PurePosixPath) -> TextFile | None:
         """Return a text file, or None for what is binary, larger than `MAX_TEXT` or absent."""

@@ -26,13 +26,14 @@ class FileLock(Object):
 
 
 class EnvironmentLock(Object):
-    """One locked environment; next to a pylock everything but `as_of` is known."""
+    """One locked environment; next to a pylock all but `as_of` and `interpreter` is known."""
 
     lock: Digest
     requirements: Digest | None = None
     python: Prose | None = None
     packages: Count | None = None
     as_of: Prose | None = None
+    interpreter: Digest | None = None
 
 
 class ElementLocks(Object):

@@ -54,11 +54,16 @@ class SeedInfo(Object):
 
 
 class EnvironmentInfo(Object):
-    """Environment of the run: its lock, what was installed, variables from the allow-list."""
+    """Environment of the run: its lock, what was installed, variables from the allow-list.
+
+    Attributes:
+        interpreter: Digest of the carried interpreter; None for a Python of the machine.
+    """
 
     id: Id
     lock: Digest
     installed: Digest
+    interpreter: Digest | None = None
     variables: dict[str, str]
 
 

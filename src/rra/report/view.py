@@ -186,6 +186,7 @@ def _environment(
         Fact("as of", f"{as_of}{why}"),
         Fact("lock", built.text("lock") or (known.lock if known else ""), fixed=True),
         Fact("as installed", built.text("installed"), fixed=True),
+        Fact("its own interpreter", built.text("interpreter"), fixed=True),
         Fact("requirements", (known and known.requirements) or "", fixed=True),
         Fact("platforms", ", ".join(environment.platforms or ())),
         Fact("system packages", "; ".join(system)),

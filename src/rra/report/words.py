@@ -561,6 +561,16 @@ _ERRORS = {
         ),
         "Read which file is named. `environment/<id>/README.md` says how to build it by hand.",
     ),
+    "environment/platform": (
+        (
+            "The artifact carries its interpreter, and that is for another platform, a newer C "
+            "library, or libraries that this machine lacks."
+        ),
+        (
+            "Use a machine, or a container of a system, that has what the message names. Nothing "
+            "of the interpreter was run."
+        ),
+    ),
     "launch/failed": (
         "A launcher ended with an error, ran out of time, or left no result.",
         "Read the end of its output, which the message shows; all of it is in the evidence.",

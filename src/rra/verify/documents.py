@@ -118,7 +118,11 @@ class LauncherRun(Object):
 
 
 class EnvironmentFacts(Object):
-    """One environment as it was built for this verification."""
+    """One environment as it was built for this verification.
+
+    Attributes:
+        interpreter: Digest of the carried interpreter, where that one was used.
+    """
 
     id: Id
     ok: bool
@@ -127,6 +131,7 @@ class EnvironmentFacts(Object):
     packages: Count | None = None
     lock: Digest | None = None
     installed: Digest | None = None
+    interpreter: Digest | None = None
 
 
 class DocumentedDeviation(Object):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,10 +21,10 @@ from rra.audit.predictions import not_recomputed
 from rra.audit.rerun import Chain, Ground, Reruns, Surroundings
 from rra.bundle.identity import core_digest
 from rra.bundle.lock_state import lock_notes
-from rra.environment import MaterialisedEnvironment, materialise, platform_facts
-from rra.errors import RraError, StorageError, UnavailableError, UsageError
+from rra.environment import MaterialisedEnvironment, platform_facts
+from rra.errors import PlatformError, RraError, StorageError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
-from rra.launch import RunResult, stage_place
+from rra.launch import RunResult, build_environment, stage_place
 from rra.model import Launcher, ReferencesDocument
 from rra.model.base import Object
 from rra.model.verdicts import combine_verdicts
@@ -46,7 +47,7 @@ _PLACE = "place"
 
 
 class Builder(Protocol):
-    """Builds a locked environment anew in a folder, as `rra.environment.materialise` does."""
+    """Builds a locked environment anew in a folder, as `rra.launch.build_environment` does."""
 
     def __call__(
         self, artifact: Artifact, env_id: str, *, target: Path | None = None
@@ -68,7 +69,7 @@ class Options:
         keep: Leave place and environments behind.
         well_formed: Whether level 0 holds, and why not; from lint.
         history: Folder below which earlier verifications stand.
-        build: Builds an environment.
+        build: Builds an environment; `rra.launch.build_environment` in the sandbox by default.
         budget: Bounds of the probe for hard-coding.
         progress: Told about steps.
         on_line: Told the newest line that a launcher prints.
@@ -83,7 +84,7 @@ class Options:
     keep: bool = False
     well_formed: tuple[bool, list[str]] = (True, [])
     history: Path | None = None
-    build: Builder = materialise
+    build: Builder | None = None
     budget: Budget | None = None
     progress: Callable[[str], None] | None = None
     on_line: Callable[[str], None] | None = None
@@ -137,7 +138,9 @@ class _Verification:
         self._core = core_digest(artifact)
         self._history = options.history or state_root() / "verifications"
         self._references = options.references.root if options.references is not None else {}
+        self._builder = options.build or functools.partial(build_environment, sandbox=self._sandbox)
         self._environments: list[EnvironmentFacts] = []
+        self._platform: set[str] = set()
         self._runs: dict[str, LauncherRun] = {}
         self._outcomes: dict[str, OutcomeReproduction] = {}
 
@@ -203,10 +206,12 @@ class _Verification:
         for name in dict.fromkeys(used):
             self._say(f"building environment {name}")
             try:
-                built[name] = self._options.build(place, name, target=target / name)
+                built[name] = self._builder(place, name, target=target / name)
             except StorageError:
                 raise
             except UnavailableError as error:
+                if isinstance(error, PlatformError):
+                    self._platform.add(name)
                 self._environments.append(
                     EnvironmentFacts(id=name, ok=False, message=error.message)
                 )
@@ -244,7 +249,8 @@ class _Verification:
             launcher = manifest.launchers[name]
             if launcher.environment not in ground.surroundings.environments:
                 failed = [e for e in self._environments if e.id == launcher.environment]
-                return "environment", failed[0].message if failed else "it was not built"
+                word = "platform" if launcher.environment in self._platform else "environment"
+                return word, failed[0].message if failed else "it was not built"
             for item in launcher.inputs:
                 data = manifest.data[item]
                 if data.access != "bundled" and not ground.place.path(data.path).exists():
@@ -378,6 +384,7 @@ def _facts(environment: MaterialisedEnvironment) -> EnvironmentFacts:
         packages=len(environment.packages),
         lock=environment.lock_digest,
         installed=environment.installed_digest,
+        interpreter=environment.interpreter,
     )
 
 

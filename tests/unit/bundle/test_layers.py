@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rra.bundle.belonging import foreign_files
 from rra.bundle.layers import PlannedLayer, Thresholds, assign_files, plan_layers
 from rra.errors import FormatError
 from tests.support.bundles import locked_artifact
@@ -117,6 +118,47 @@ def test_large_wheels_are_raw_and_shared(tmp_path: Path) -> None:
         "environment/cpu/pylock.toml",
         "environment/cpu/requirements.txt",
     ]
+
+
+def carrying(**more: str) -> dict[str, Any]:
+    cpu = {"kind": "pylock", "python": "3.11", "lock": "environment/cpu/pylock.toml", **more}
+    return {"cpu": cpu}
+
+
+def test_what_an_environment_carries_to_run_on_is_runtime(tmp_path: Path) -> None:
+    environments = carrying(
+        interpreter="environment/cpu/interpreter.tar", rootfs="environment/cpu/rootfs.tar"
+    )
+    files: dict[str, str | bytes] = {
+        "environment/cpu/interpreter.tar": b"x" * 2000,
+        "environment/cpu/rootfs.tar": b"x" * 10,
+        "environment/cpu/other.tar": b"x" * 10,
+    }
+    layers = titles(plan_layers(locked_artifact(tmp_path, files, environments=environments), SMALL))
+    alone = layers["environment/cpu/interpreter.tar.tar"]
+    assert (alone.element, alone.raw) == ("runtime", False), "it is compressed as a layer"
+    assert layers["runtime"].element == "runtime"
+    assert names(layers["runtime"]) == ["environment/cpu/rootfs.tar"]
+    assert "environment/cpu/other.tar" in names(layers["environment.tar"])
+
+
+@pytest.mark.clause("bundle/files")
+@pytest.mark.parametrize("key", ["interpreter", "rootfs"])
+def test_what_an_environment_says_to_carry_has_to_be_there(tmp_path: Path, key: str) -> None:
+    artifact = locked_artifact(tmp_path, environments=carrying(**{key: "environment/cpu/gone.tar"}))
+    with pytest.raises(FormatError, match=f"{key} environment/cpu/gone.tar is not there"):
+        plan_layers(artifact)
+
+
+@pytest.mark.clause("bundle/elements")
+def test_a_runtime_layer_brings_what_the_environment_names_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    named = "environment/cpu/interpreter.tar"
+    manifest = locked_artifact(tmp_path, {named: b"x"}, environments=carrying(interpreter=named))
+    paths = [PurePosixPath(named), PurePosixPath("environment/cpu/pylock.toml")]
+    found = list(foreign_files(manifest.manifest, "runtime", paths))
+    assert [problem.path for problem in found] == ["environment/cpu/pylock.toml"]
 
 
 @pytest.mark.clause("bundle/layer-size")

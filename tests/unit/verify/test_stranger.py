@@ -16,6 +16,7 @@ from rra.model import ReferencesDocument
 from rra.sandbox import best_sandbox
 from rra.verify import Options, OutcomeReproduction, Reproduction, verify_artifact
 from tests.support.artifacts import COMPUTES, DEVIATES, RIGHT, make_artifact, outcome
+from tests.support.runtimes import ELSEWHERE, HERE, MINOR, description, pretend
 
 NAME = "table/accuracy"
 SEEDED = 'import os, random\nrandom.seed(int(os.environ["RRA_SEED"]))\n' + COMPUTES.replace(
@@ -211,6 +212,28 @@ def test_an_environment_that_cannot_be_built_is_outside(tmp_path: Path) -> None:
     assert (result.exit_code, result.level, result.verdict) == (3, "L0", "could_not_run")
     assert result.level_reasons == ["environment cpu: no index here"]
     assert result.runs == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"platform": ELSEWHERE}, f"is for {ELSEWHERE}; this machine is {HERE}"),
+        ({"glibc": "99.0"}, "needs glibc 99.0 or newer; this machine has glibc"),
+    ],
+)
+def test_an_interpreter_for_another_machine_could_not_run_there(
+    tmp_path: Path, facts: dict[str, str], reason: str
+) -> None:
+    place = "environment/cpu/interpreter.tar"
+    cpu = {"kind": "pylock", "python": MINOR, "lock": "environment/cpu/pylock.toml"}
+    environments = {"cpu": {**cpu, "interpreter": place}}
+    artifact = make_artifact(tmp_path / "a", {"main.py": COMPUTES}, environments=environments)
+    pretend(artifact.root / place, description(**facts))
+    result = verify(artifact)
+    assert only(result).label == "could_not_run(platform)"
+    assert reason in only(result).reason
+    assert (result.exit_code, result.level, result.runs) == (3, "L0", [])
+    assert reason in result.environments[0].message
 
 
 def test_an_artifact_that_is_not_locked_is_a_usage_error(tmp_path: Path) -> None:

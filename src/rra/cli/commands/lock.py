@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step
+from rra.cli.text import next_step, size
 from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
 
 if TYPE_CHECKING:
-    from rra.api._lock import LockResult
+    from collections.abc import Iterator
+
+    from rra.api._lock import CarriedOne, LockResult
 
 
 @click.command(
     "lock",
     cls=VerbCommand,
-    examples=("rra lock", "rra lock . --as-of 2024-12-01"),
+    examples=("rra lock . --as-of 2024-12-01", "rra lock . --keep --runtime"),
 )
 @artifact_argument
 @click.option("--environment", "-e", multiple=True, metavar="ID", help="Only this environment.")
@@ -26,19 +28,38 @@ if TYPE_CHECKING:
 @click.option(
     "--keep", is_flag=True, help="Keep environment locks that exist; only renew rra.lock."
 )
+@click.option("--wheels", is_flag=True, help="Put every wheel beside the lock, to travel along.")
+@click.option(
+    "--runtime",
+    is_flag=True,
+    help="Put the interpreter of this machine beside the lock too; implies --wheels.",
+)
 @json_option
 def command(
-    artifact: Path, environment: tuple[str, ...], as_of: str | None, keep: bool, as_json: bool
+    artifact: Path,
+    environment: tuple[str, ...],
+    as_of: str | None,
+    keep: bool,
+    wheels: bool,
+    runtime: bool,
+    as_json: bool,
 ) -> None:
     """Resolve and lock the environments, and note what the files are.
 
     Writes environment/ID/pylock.toml and requirements.txt, both with hashes and without any
-    host, and rra.lock with the digests of code, environment, launchers and data.
+    host, and rra.lock with the digests of code, environment, launchers and data. With --runtime
+    a bundle of the artifact verifies without an index and without a Python of the machine.
     """
     answer(
         "lock",
         lambda progress: api.lock(
-            artifact, environments=environment, as_of=as_of, keep=keep, progress=progress
+            artifact,
+            environments=environment,
+            as_of=as_of,
+            keep=keep,
+            wheels=wheels,
+            runtime=runtime,
+            progress=progress,
         ),
         _render,
         as_json=as_json,
@@ -54,7 +75,22 @@ def _render(result: LockResult) -> str:
             f" (from {one.origin})"
         )
         lines += [f"  {package}" for package in one.packages]
+    for carried in result.carried:
+        lines += _carried(carried)
     lines += [f"note: {note}" for note in result.notes]
     lines.append(f"rra.lock: core {result.core}{'' if result.changed else ' (unchanged)'}")
     lines.append(next_step("rra run"))
     return "\n".join(lines)
+
+
+def _carried(one: CarriedOne) -> Iterator[str]:
+    if one.wheels:
+        count = "1 wheel" if one.wheels == 1 else f"{one.wheels} wheels"
+        yield f"{one.id}: carries {count}, {size(one.wheels_bytes)}"
+    if one.interpreter:
+        yield (
+            f"{one.id}: carries Python {one.python} for {one.platform}, "
+            f"{size(one.interpreter_bytes)}: {one.interpreter}"
+        )
+        needed = ", ".join(one.libraries)
+        yield f"  of the system it needs glibc {one.glibc} or newer: {needed}"

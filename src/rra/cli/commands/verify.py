@@ -110,6 +110,11 @@ def _render(result: VerifyResult, reference: str) -> str:
     lines.append(f"verdict  {found.verdict}")
     lines += _level(found)
     attempt = f"attempt {found.plan.attempt} of {found.attempts}"
+    lines += [
+        f"python   {one.python}, which environment {one.id} carries"
+        for one in found.environments
+        if one.interpreter
+    ]
     lines.append(f"nonce    {found.nonce} ({attempt}), runs isolated by {found.plan.sandbox}")
     lines.append(f"kept in  {result.directory}")
     lines.append(_next(reference))

@@ -12,6 +12,9 @@ from rra.lint.requirements import requirement_lines
 from rra.lint.rule import Rule
 
 _INDEX = ("--index-url", "-i ", "--extra-index-url", "--find-links", "-f ", "--trusted-host")
+_BESIDE = "--find-links wheels"
+"""The folder that travels with the lock, which pip looks for beside the file."""
+
 _ADDRESS = re.compile(r"(?<![\w])(?:[a-z][a-z+.-]*://|file:)\S+", re.IGNORECASE)
 _SHOWN = 4
 
@@ -105,7 +108,7 @@ class LockNamesHost(Rule):
     def _requirements(self, file: TextFile) -> Iterator[Finding]:
         for line in requirement_lines(file.text):
             what = ""
-            if line.is_option and line.text.startswith(_INDEX):
+            if line.is_option and line.text.startswith(_INDEX) and line.text != _BESIDE:
                 what = f"names where packages come from: {line.text.split()[0].split('=')[0]}"
             elif not line.is_option and _ADDRESS.search(line.text):
                 what = f"names a host for {line.name}"

@@ -1,0 +1,74 @@
+"""Building environments with everything that an artifact may bring for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rra.artifact import Artifact
+from rra.bundle.extract import Limits, extract_archive
+from rra.bundle.names import printable
+from rra.environment import MaterialisedEnvironment, materialise
+from rra.environment.runtime import DESCRIPTION, PREFIX
+from rra.errors import ArchiveError
+from rra.sandbox import Sandbox
+
+_LIMITS = Limits(members=50_000, file_bytes=1 << 30, total_bytes=4 << 30, names_bytes=16 << 20)
+"""An interpreter has about a thousand files and less than 100 MiB."""
+
+
+def build_environment(
+    artifact: Artifact,
+    env_id: str,
+    *,
+    target: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+    sandbox: Sandbox | None = None,
+) -> MaterialisedEnvironment:
+    """Build a locked environment, with the interpreter that the artifact carries if it has one.
+
+    Args:
+        artifact: The artifact.
+        env_id: Environment's id.
+        target: Folder to build in anew; None for the cache.
+        progress: Told about steps that may last.
+        sandbox: What a carried interpreter runs in; the best that works by default.
+
+    Raises:
+        UsageError: There is no such environment or no lock yet, or the target is in use.
+        CorruptError: A file of the environment is not the one that was locked.
+        UnavailableError: It cannot be built here.
+        StorageError: The disk is full or refuses.
+    """
+    return materialise(
+        artifact,
+        env_id,
+        target=target,
+        progress=progress,
+        unpack=unpack_interpreter,
+        sandbox=sandbox,
+    )
+
+
+def unpack_interpreter(archive: Path, directory: Path, *, digest: str) -> None:
+    """Unpack a packed interpreter into an empty folder, as carefully as a layer of a bundle.
+
+    Args:
+        archive: The canonical tar.
+        directory: The folder; when an error is raised, the caller removes it.
+        digest: Digest that the archive must have.
+
+    Raises:
+        ArchiveError: The archive is damaged, not canonical, or larger than allowed.
+        UnsafePathError: A member does not stay in the folder.
+        CorruptError: The archive has another digest.
+        StorageError: The disk is full or refuses.
+    """
+    with archive.open("rb") as stream:
+        found = extract_archive(
+            stream, directory, limits=_LIMITS, expected_diff_id=digest, what=archive.name
+        )
+    for path in found.paths:
+        if path.parts[0] != PREFIX and str(path) != DESCRIPTION:
+            message = f"{archive.name} holds {printable(path)}, which is no part of an interpreter"
+            raise ArchiveError(message, hint="make it again: rra lock --keep --runtime")
