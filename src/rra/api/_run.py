@@ -130,15 +130,13 @@ def run(
         if failed.intersection(launcher.needs):
             failed.add(name)
             continue
-        environment = build_environment(
-            artifact, launcher.environment, progress=progress, sandbox=box
-        )
+        built = build_environment(artifact, launcher.environment, progress=progress, sandbox=box)
         progress(f"running {name} (sandbox {box.name})")
         done = run_launcher(
             RunRequest(
                 artifact=artifact,
                 launcher=name,
-                environment=environment,
+                environment=built,
                 outputs_root=artifact.root / layout.OUTPUTS_DIR,
                 evidence=store,
                 nonce=nonce,
