@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,19 @@ def test_every_kind_of_layer(root: Path, tmp_path: Path) -> None:
     pack(load_artifact(root), tmp_path / "b", thresholds=thresholds)
     layers = done("inspect", "oci-layout:b", cwd=tmp_path)["layers"]
     assert sum("part" in layer for layer in layers) == 3
+
+
+def test_an_anonymous_bundle(root: Path, tmp_path: Path) -> None:
+    (root / "code" / "noise.bin").write_bytes(random.Random(3).randbytes(9000))
+    done("lock", "a", "--keep", cwd=tmp_path)
+    made = done("pack", "a", "oci-layout:c", "--anonymous", cwd=tmp_path)
+    assert made["anonymous"]["mapping"] == str(tmp_path / "c.private.json")
+    assert "code/noise.bin" in [one["path"] for one in made["anonymous"]["unsearched"]]
+    stopped = done(
+        "pack", "a", "oci-layout:d", "--anonymous", "--also", "main", cwd=tmp_path, code=1
+    )
+    assert stopped["packed"] is False
+    assert stopped["anonymous"]["mapping"] is None
 
 
 def test_what_stands_against_packing(root: Path, tmp_path: Path) -> None:

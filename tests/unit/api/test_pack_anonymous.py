@@ -26,7 +26,7 @@ from rra.api._anonymous import Anonymity
 from rra.artifact import load_artifact
 from rra.bundle.layout import LayoutStore
 from rra.bundle.reader import read_bundle
-from rra.errors import UsageError
+from rra.errors import CorruptError, UsageError
 from rra.evidence import EvidenceStore, verify_record
 from tests.support.artifacts import COMPUTES, record_run
 from tests.support.bundles import locked_artifact, tree, unpack
@@ -103,6 +103,16 @@ def test_nothing_that_identifies_is_left(tmp_path: Path) -> None:
     assert "on studies" in whole
     assert tree(root) == before
     assert load_artifact(tmp_path / "unpacked").document.data["x-anonymous"] is True
+
+
+def test_a_core_that_stays_is_told(tmp_path: Path) -> None:
+    told = pack(artifact(tmp_path / "a"), tmp_path / "one").anonymous
+    root = artifact(tmp_path / "b", {"main.py": f"# {NAME}\n{COMPUTES}"})
+    silent = pack(root, tmp_path / "two").anonymous
+    assert told is not None
+    assert silent is not None
+    assert [note for note in told.notes if "the core is that of the artifact" in note]
+    assert silent.notes == ()
 
 
 @pytest.mark.clause("privacy/anonymous-annotations")
@@ -312,6 +322,17 @@ def test_the_user_and_the_host_of_this_machine_are_looked_for(
     assert pack(root, tmp_path / "out", also=("gpu-17",)).ok
 
 
+def test_the_history_of_git_is_looked_for_and_never_replaced(tmp_path: Path) -> None:
+    root = artifact(tmp_path, {"README.md": "# Study\n\nBy Barova.\n"})
+    who = ("-c", "user.name=Foo Barova", "-c", "user.email=foo@inst-z.example")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        subprocess.run(["git", *who, *command], cwd=root, check=True)
+    report = pack(root, tmp_path / "out")
+    assert found(report) == [("README.md", 3)]
+    assert "history of git" in report.problems[0].message
+    assert pack(root, tmp_path / "out", also=("Barova",)).ok
+
+
 def test_a_text_that_identifies_nobody_is_kept_when_told(tmp_path: Path) -> None:
     root = artifact(tmp_path, {"main.py": f"who = '{FAMILY}'\n{COMPUTES}"})
     assert not pack(root, tmp_path / "out").ok
@@ -340,7 +361,47 @@ def test_what_cannot_be_searched_is_named(tmp_path: Path) -> None:
     assert "not what is drawn" in why["code/p.png"]
 
 
+def test_an_address_of_whom_nothing_is_known_is_told(tmp_path: Path) -> None:
+    root = artifact(
+        tmp_path, {"README.md": "# Study\n\nThanks to zoe@lab-y.de and git@forge.io.\n"}
+    )
+    report = pack(root, tmp_path / "out")
+    assert report.ok
+    assert [one.message.split()[0] for one in report.problems] == ["zoe@lab-y.de"]
+
+
+def test_what_changes_while_it_is_packed_stops_it(tmp_path: Path) -> None:
+    root = artifact(tmp_path)
+
+    def meddle(line: str) -> None:
+        if line.startswith("collecting"):
+            (root / "code" / "main.py").write_text("print(1)\n")
+
+    with pytest.raises(CorruptError, match="code has changed"):
+        api.pack(root, f"oci-layout:{tmp_path / 'out'}", anonymous=Anonymity(), progress=meddle)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_paper_by_others_stays_named_when_told(tmp_path: Path) -> None:
+    paper = {"title": "On studies", "authors": ["Zoe Quirk"], "doi": "10.1234/abc.567"}
+    root = artifact(tmp_path, {"README.md": f"After Quirk, by {FAMILY}.\n"}, paper=paper)
+    wanted = Anonymity(keep_paper=True)
+    api.pack(root, f"oci-layout:{tmp_path / 'out'}", anonymous=wanted)
+    unpack(tmp_path / "out", tmp_path / "copy")
+    manifest = load_artifact(tmp_path / "copy").manifest
+    assert manifest.paper is not None
+    assert manifest.paper.to_json() == paper
+    assert manifest.authors is None
+    assert (tmp_path / "copy" / "README.md").read_text() == "After Quirk, by Anon1.\n"
+
+
 # ---------------------------------------------------------------- always the same
+
+
+def test_it_can_be_checked_by_packing_twice(tmp_path: Path) -> None:
+    root = artifact(tmp_path)
+    report = api.pack(root, f"oci-layout:{tmp_path / 'out'}", check=True, anonymous=Anonymity())
+    assert (report.ok, report.checked) == (True, True)
 
 
 @pytest.mark.clause("privacy/anonymous-copy")

@@ -118,7 +118,7 @@ def _taking_part(
         message = f"{shown!r} ({one.kind}: {one.source}) takes part in what runs"
         hint = (
             "write it differently in your artifact (a variable, a relative path) and lock again, "
-            f"or say that it identifies nobody: --keep {one.text!r}"
+            f"or say that it identifies nobody: {one.to_keep}"
         )
         yield Problem(message, str(path), line, clause=_CLAUSE, hint=hint)
 

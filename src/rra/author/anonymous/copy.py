@@ -30,8 +30,9 @@ from rra.author.anonymous.search import Findings, Search, Unsearched
 from rra.author.guide import render_guide
 from rra.bundle import core_digest, element_locks
 from rra.bundle.layers import assign_files
+from rra.bundle.lock_state import changes_since_lock
 from rra.environment import read_entry
-from rra.errors import Problem, SelectError, UsageError
+from rra.errors import CorruptError, Problem, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
 from rra.model import Outcome
 from rra.values.selectors import select_outcome
@@ -103,16 +104,23 @@ def anonymous_copy(
 
     Raises:
         UsageError: The artifact is not locked.
+        CorruptError: ``rra.lock`` is that of other files, or a record cannot be read.
         PatchError: The repairs do not lead from the source to the code.
-        CorruptError: A record cannot be read.
         StorageError: There is no room for the copy.
+        UnavailableError: A file cannot be read.
     """
     if artifact.lock is None:
         message = f"{artifact.root} is not locked: it has no {layout.LOCK}"
         raise UsageError(message, hint=f"run: rra lock {artifact.root}")
     folder = _staging(artifact.root)
     try:
-        yield _Maker(artifact, folder / "artifact", options, progress).make()
+        try:
+            made = _Maker(artifact, folder / "artifact", options, progress).make()
+        except OSError as error:
+            message = f"{error.filename or artifact.root} cannot be read: {error.strerror or error}"
+            hint = "make it readable, and let nothing change there while it is packed"
+            raise UnavailableError(message, hint=hint) from error
+        yield made
     finally:
         remove_tree(folder)
 
@@ -164,6 +172,7 @@ class _Maker:
         with storage_errors(self._root):
             self._copy(finder, patches)
         self._manifest(finder, patches)
+        _insist_on_lock(self._artifact)
         core = "" if self._problems else self._finish(finder, before)
         looked_for = [*known, *machine_identifiers(self._artifact.root, known, self._options.keep)]
         findings = self._search(looked_for)
@@ -177,7 +186,7 @@ class _Maker:
             self._records,
             findings,
             tuple(dict.fromkeys(self._problems)),
-            tuple(self._notes(patches)),
+            tuple(self._notes(patches, same_core=core == before)),
         )
 
     def _search(self, looked_for: list[Identifier]) -> Findings:
@@ -271,9 +280,14 @@ class _Maker:
         self._problems += _changed_values(self._artifact, copy)
         return core
 
-    def _notes(self, patches: BlankedPatches) -> Iterator[str]:
+    def _notes(self, patches: BlankedPatches, *, same_core: bool) -> Iterator[str]:
         for path in self._unread:
             yield f"{path}: replaced in code that no recorded run reads"
+        if same_core:
+            yield (
+                "the core is that of the artifact, since nothing that decides results had to be "
+                "blanked: whoever knows another bundle of it knows this one"
+            )
         source = self._artifact.manifest.source
         if source is not None and source.swhid and patches.source is None:
             yield (
@@ -282,6 +296,18 @@ class _Maker:
             )
         if not self._options.keep_paper and self._artifact.manifest.paper is not None:
             yield "title and year of the paper stay; its authors and identifiers are gone"
+
+
+def _insist_on_lock(artifact: Artifact) -> None:
+    """Insist that what was copied is what is locked, as for every other bundle.
+
+    Raises:
+        CorruptError: It is not; names what has changed.
+    """
+    changes = changes_since_lock(artifact)
+    if changes:
+        message = f"{layout.LOCK} is not that of the files as they are now: {'; '.join(changes)}"
+        raise CorruptError(message, hint="run: rra lock --keep, look at it, and pack again")
 
 
 def _seen_read(artifact: Artifact) -> frozenset[str] | None:

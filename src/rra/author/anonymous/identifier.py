@@ -34,6 +34,7 @@ _SIGNS = {
     "/": rb"(?:\\?/|%2f|\\u002f|&#47;)",
     ":": rb"(?::|%3a)",
     "\\": rb"\\{1,4}",
+    "'": rb"(?:\\?'|\xe2\x80[\x98\x99]|\xc2\xb4|`|%27|&#0?39;|&apos;|&rsquo;|\\u2019)?",
     "-": rb"(?:-|%2d|\xe2\x80[\x90-\x95]|\xad|\xc2\xad)",
 }
 _LEAST_BASE64 = 8
@@ -90,6 +91,17 @@ class Identifier:
     replaced: bool = True
     orders: tuple[str, ...] = ()
     capital: bool = False
+
+    @property
+    def to_keep(self) -> str:
+        """What to say when it identifies nobody, as words of a hint."""
+        option = f"--keep {self.text!r}"
+        return f"{option}, or --keep-paper if the paper is by others" if self.paper else option
+
+    @property
+    def paper(self) -> bool:
+        """Whether only the paper that the manifest names says so."""
+        return self.source.startswith("paper of")
 
     @property
     def certain(self) -> bool:

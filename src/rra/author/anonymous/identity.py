@@ -69,6 +69,11 @@ _IMAGE = re.compile(
 )
 _IMAGES = {"library", "nvidia", "pytorch", "tensorflow", "continuumio", "mambaorg", "rocker"}
 _IMAGES |= {"jupyter", "condaforge", "intel", "amd", "r-base", "bioconductor", "prefix-dev"}
+_NO_ORCID = "0000-0000-0000-0001"
+_SHORTEST_COMMIT = 7
+_R_PERSON = re.compile(
+    r"""person\(\s*(?:given\s*=\s*)?"([^"]+)"\s*,\s*(?:family\s*=\s*)?"([^"]+)"""
+)
 _PEOPLE_KEYS = {"author", "authors", "creator", "creators", "maintainer", "maintainers"}
 _PEOPLE_KEYS |= {"contributor", "contributors", "contact"}
 _REPOSITORY_KEYS = {"repository", "repository-code", "coderepository", "homepage", "source"}
@@ -117,6 +122,8 @@ def _also(text: str, words: Words) -> Iterator[Identifier]:
     source = "--also"
     if EMAIL.fullmatch(text):
         yield from people.email(text, words, source)
+    elif re.fullmatch(r"[0-9a-f]{7,64}", text):
+        yield commit(text, source)
     else:
         yield Identifier(text, Kind.GIVEN_TEXT, words.person(text), source)
 
@@ -130,7 +137,7 @@ def _manifest(manifest: Manifest, words: Words, *, keep_paper: bool) -> Iterator
     if source is not None and source.repository:
         yield from repository(source.repository, words, "source of rra.yaml")
     if source is not None and source.commit:
-        yield Identifier(source.commit[:12], Kind.ADDRESS, "0" * 12, "source of rra.yaml")
+        yield commit(source.commit, "source of rra.yaml")
     for environment in manifest.environments.values():
         image = getattr(environment, "base_image", None)
         match = _IMAGE.fullmatch(image) if isinstance(image, str) else None
@@ -165,7 +172,8 @@ def _author(entry: Mapping[str, Any], words: Words, source: str) -> Iterator[Ide
         if EMAIL.fullmatch(value.strip()):
             yield from people.email(value.strip(), words, source)
         elif orcid := re.search(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]", value):
-            yield Identifier(orcid[0], Kind.ORCID, "0000-0000-0000-0001", source)
+            plain = orcid[0].replace("-", "")
+            yield Identifier(orcid[0], Kind.ORCID, _NO_ORCID, source, orders=(plain,))
         elif key in {"affiliation", "affiliations", "institution", "organization", "department"}:
             yield from people.institution(value, words, source)
         elif value.startswith(("http://", "https://")):
@@ -179,6 +187,12 @@ def _affiliations(value: Any, words: Words, source: str) -> Iterator[Identifier]
         name = one.get("name") if isinstance(one, dict) else one
         if isinstance(name, str):
             yield from people.institution(name, words, source)
+
+
+def commit(name: str, source: str) -> Identifier:
+    """Return the name of a commit, also when it is shortened."""
+    shorter = tuple(name[:length] for length in range(_SHORTEST_COMMIT, len(name)))
+    return Identifier(name, Kind.ADDRESS, "0" * _SHORTEST_COMMIT, source, orders=shorter)
 
 
 def repository(text: str, words: Words, source: str) -> Iterator[Identifier]:
@@ -227,6 +241,7 @@ def _lines_about_people(path: PurePosixPath, text: str) -> Iterator[str]:
     """Yield what stands behind words such as ``Author:`` in packages, patches and modules."""
     if path.name in _PACKAGE_FILES:
         yield from (match["v"] for match in _SETUP.finditer(text))
+        yield from (f"{match[1]} {match[2]}" for match in _R_PERSON.finditer(text))
     if path.suffix in {".patch", ".diff"}:
         plain = text.replace("\n+", "\n").replace("\n-", "\n")
         yield from (match["who"] for match in _PATCH.finditer(plain))

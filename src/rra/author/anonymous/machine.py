@@ -12,7 +12,7 @@ from pathlib import Path
 from rra._base import process
 from rra.author.anonymous import people
 from rra.author.anonymous.identifier import Identifier, Kind, fold
-from rra.author.anonymous.identity import repository
+from rra.author.anonymous.identity import commit, repository
 from rra.author.anonymous.people import Words
 
 _COMMITS = "1000"
@@ -69,6 +69,8 @@ def _git(root: Path, words: Words) -> Iterator[Identifier]:
             yield from people.person(value, words, "configuration of git")
     if not (root / ".git").exists():
         return
+    if head := _ask(git, root, "rev-parse", "HEAD"):
+        yield commit(head, "commit of this repository")
     for line in _ask(git, root, "config", "--get-regexp", r"^remote\..*\.url$").splitlines():
         yield from repository(line.partition(" ")[2], words, "remote of git")
     log = _ask(git, root, "log", "-n", _COMMITS, "--format=%an%x00%ae%n%cn%x00%ce")

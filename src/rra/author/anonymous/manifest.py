@@ -7,6 +7,7 @@ from typing import Any
 
 from rra._base.yaml import Key, YamlDocument, parse_yaml
 from rra.artifact import edit, layout
+from rra.artifact.semantics.ids import value_at
 from rra.author.anonymous.identifier import Finder
 from rra.errors import Problem
 
@@ -48,7 +49,9 @@ def blank_manifest(
     blanked = finder.replace(text.encode()).decode()
     after = parse_yaml(blanked, source=layout.MANIFEST)
     problems = [
-        _problem(before, path) for path in _changed(before.data, after.data, ()) if _decides(path)
+        _problem(before, path, finder)
+        for path in _changed(before.data, after.data, ())
+        if _decides(path)
     ]
     return edit.set_value(blanked, [MARK], value=True), problems
 
@@ -83,8 +86,12 @@ def _decides(path: tuple[Key, ...]) -> bool:
     return not any(isinstance(key, str) and (key in _PROSE or key.startswith("x-")) for key in path)
 
 
-def _problem(document: YamlDocument, path: tuple[Key, ...]) -> Problem:
+def _problem(document: YamlDocument, path: tuple[Key, ...], finder: Finder) -> Problem:
     name = ".".join(map(str, path))
-    message = f"{name} holds a text that identifies, and takes part in what runs"
-    hint = "choose a neutral one in your artifact and lock again, or keep the text: --keep"
+    text = f"{path[-1]}\n{value_at(document.data, path)}"
+    one = next((hit.identifier for hit in finder.find(text.encode())), None)
+    what = f"{one.text!r} ({one.kind}: {one.source})" if one else "a text that identifies"
+    keep = one.to_keep if one else "--keep"
+    message = f"{name} holds {what}, and takes part in what runs"
+    hint = f"choose another in your artifact and lock again, or let it stay: {keep}"
     return document.problem(path, message, clause=_CLAUSE, hint=hint)

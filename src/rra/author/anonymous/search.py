@@ -22,8 +22,14 @@ OVERLAP = 4096
 _DEPTH = 4
 _ENOUGH = 20
 _LEAST_OPAQUE = 4096
+_NOBODYS = {b"git", b"noreply", b"user", b"you", b"name", b"someone"}
+_EXAMPLE = (b"example.", b"users.noreply.")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PDF = b"%PDF-"
+_MAIL = re.compile(
+    rb"(?P<local>[A-Za-z0-9][A-Za-z0-9._%+-]{0,63})@(?P<domain>(?:[A-Za-z0-9-]+\.)+"
+    rb"(?:com|org|net|edu|gov|io|ai|dev|info|(?!to\b)[a-z]{2}))\b"
+)
 _STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 _EMBEDDED = re.compile(rb'"((?:[A-Za-z0-9+/]|\\n){400,}={0,2}(?:\\n)?)"')
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -81,6 +87,7 @@ class Search:
         """Begin a search for some texts."""
         self._finder = finder
         self._perhaps: set[str] = set()
+        self._addresses: set[str] = set()
         self.findings = Findings()
 
     def files(self, root: Path, paths: Iterable[PurePosixPath]) -> Findings:
@@ -139,6 +146,7 @@ class Search:
     def _bytes(self, name: str, data: bytes, depth: int) -> None:
         """Search bytes as they are, and what is in them."""
         self._report(name, data, self._finder.find(data), 0)
+        self._strangers(name, data)
         if depth >= _DEPTH:
             self.findings.unsearched.append(Unsearched(name, "archives inside archives: too deep"))
             return
@@ -177,6 +185,28 @@ class Search:
             return
         self.findings.unsearched.append(Unsearched(name, why))
 
+    def _strangers(self, name: str, data: bytes) -> None:
+        """Tell of e-mail addresses of whom nothing is known; they may be the authors' too."""
+        place = data.find(b"@")
+        while place >= 0 and b"\0" not in data and len(self._addresses) < _ENOUGH:
+            match = _MAIL.search(data, max(0, place - 64), place + 256)
+            if (
+                match
+                and match["local"] not in _NOBODYS
+                and not match["domain"].startswith(_EXAMPLE)
+            ):
+                address = match[0].decode()
+                if address not in self._addresses:
+                    self._addresses.add(address)
+                    line = data.count(b"\n", 0, match.start()) + 1
+                    message = f"{address} is an address of whom nothing is known; is it yours?"
+                    hint = f"have it blanked with --also {address}, or leave it if it is not"
+                    problem = Problem(
+                        message, name, line, clause=_CLAUSE, hint=hint, severity="warning"
+                    )
+                    self.findings.perhaps.append(problem)
+            place = data.find(b"@", max(place + 1, match.end() if match else 0))
+
     def _report(
         self, name: str, data: bytes, hits: Iterable[Hit], lines: int | None, what: str = ""
     ) -> None:
@@ -202,7 +232,7 @@ def _problem(name: str, line: int | None, found: bytes, hit: Hit, what: str) -> 
     message = f"{where}{shown!r} is {one.text!r}{how} ({one.kind}: {one.source})"
     if not one.certain:
         message += "; it may be anybody's, so look for it yourself"
-    hint = f"remove it, or say that it identifies nobody: --keep {one.text!r}"
+    hint = f"remove it, or say that it identifies nobody: {one.to_keep}"
     if not one.replaced and one.certain and not hit.form and not what:
         hint = f"have it replaced everywhere: --also {one.text!r}; or let it stay: --keep"
     severity = "error" if one.certain else "warning"

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rra.author.anonymous.identifier import Finder, Identifier, Kind
+from rra.author.anonymous.identity import commit
 from rra.author.anonymous.literals import Literals
 from rra.author.anonymous.people import Words, account, email, host, person
 
@@ -117,6 +118,19 @@ def test_particles_belong_to_the_family_name() -> None:
 def test_an_address_is_found_in_disguise(text: str) -> None:
     finder = Finder(email("mia@uni-x.example", Words(), "test"))
     assert "e-mail address" in kinds(finder, text.encode())
+
+
+@pytest.mark.parametrize("text", ["O'Brien", "O’Brien", "OBrien", "O&#39;Brien", "o\\'brien"])
+def test_an_apostrophe_is_written_in_many_ways(text: str) -> None:
+    assert kinds(named("Niamh O'Brien"), text.encode()) == ["family name"]
+
+
+def test_a_commit_is_found_and_replaced_in_any_length() -> None:
+    name = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    finder = Finder([commit(name, "test")])
+    assert finder.replace(f"v1-g{name[:9]} {name} {name[:7]} {name[:6]}".encode()) == (
+        f"v1-g0000000 0000000 0000000 {name[:6]}".encode()
+    )
 
 
 def test_hosts_of_everybodys_mail_are_no_institutions() -> None:
