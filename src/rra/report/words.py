@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from rra import errors
 from rra.errors import RraError, UsageError
 from rra.report.clauses import Clause, find_clause, near_clauses, page_clauses
+from rra.report.signature_words import SIGNATURES
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def explain_word(word: str) -> str:
         UsageError: The catalogue has no such word.
     """
     known = catalogue()
-    wanted = word.strip().strip("[]").split("(")[0]
+    wanted = word.strip().strip("[]").split("(")[0].replace(" ", "_")
     key = wanted if wanted in known else next((k for k in known if k.lower() == wanted.lower()), "")
     family = _CLAUSES.get(wanted.lower().partition("/")[0])
     clause = None if key else find_clause(wanted.lower())
@@ -80,8 +81,10 @@ def _page(page: str, clauses: list[Clause]) -> Word:
 
 
 def catalogue() -> dict[str, Word]:
-    """Return all entries by word: verdicts, levels, weights and scopes, errors."""
-    entries = [*_VERDICTS, *_AUDIT, *_EVIDENCE, *_LEVELS, *_WEIGHTS, *_SCOPES, *_errors()]
+    """Return all entries by word: verdicts, levels, weights, scopes, signatures, errors."""
+    entries = [*_VERDICTS, *_AUDIT, *_EVIDENCE, *_LEVELS, *_WEIGHTS, *_SCOPES]
+    entries += [Word(word, "state of a signature", *said) for word, *said in SIGNATURES]
+    entries += _errors()
     return {entry.word: entry for entry in entries}
 
 
@@ -403,6 +406,7 @@ _CLAUSES = {
         _MADE,
     ),
     "notice": ("A notice breaks the format, or says what its kind does not allow.", _MADE),
+    "policy": ("The reader's policy file cannot be used, so nobody is trusted.", _READ),
     "review": ("A review breaks the format, or names nothing that shows what it says.", _MADE),
     "bundle": (
         (

@@ -173,6 +173,10 @@ class _Reader:
     def _fault(self, path: tuple[Key, ...], message: str) -> None:
         self._problems.append(self._document.problem(path, message, clause="policy"))
 
+    def _has_fault_in(self, part: str) -> bool:
+        """Tell whether a part cannot be relied on, so that no fault follows from it elsewhere."""
+        return any(problem.pointer.startswith(f"/{part}") for problem in self._problems)
+
     def _refuse(self) -> None:
         if self._problems:
             count = len(self._problems)
@@ -289,7 +293,7 @@ class _Reader:
         count = entry.get("count", 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             self._fault((*path, "count"), "count is a whole number of at least 1")
-        if len(self._problems) > before or kind is None:
+        if len(self._problems) > before or kind is None or self._has_fault_in("trust"):
             return None
         able = {one.name for one in signers if one.may_state(kind)}
         for name in sorted((names or frozenset()) - able):

@@ -12,6 +12,7 @@ from rra.model.verdicts import AuditVerdict, EvidenceLevel, Level, Verdict
 from rra.report.clauses import find_clause
 from rra.report.vocabulary import verdict
 from rra.report.words import catalogue, error_slugs, explain_word
+from rra.signing import SignatureState
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = {
@@ -20,6 +21,7 @@ WORDS = {
     *get_args(EvidenceLevel),
     *get_args(Level),
     *error_slugs(),
+    *SignatureState,
 } - {"none"}
 
 
@@ -46,6 +48,7 @@ def test_no_error_is_explained_that_does_not_exist() -> None:
 def test_words_are_found_without_their_case_and_detail() -> None:
     assert explain_word("hardcoded") == explain_word("HARDCODED")
     assert explain_word("inconclusive(single run)").startswith("# inconclusive\n")
+    assert explain_word("key unknown").startswith("# key_unknown\n")
 
 
 def test_an_unknown_word_gets_near_ones() -> None:

@@ -187,6 +187,18 @@ def test_all_faults_are_listed_with_their_places(folder: Path) -> None:
     ]
 
 
+def test_no_fault_is_listed_that_follows_from_another(folder: Path) -> None:
+    text = (
+        "trust:\n- {name: A, key: ada.pub, predicate: [review]}\nrequire: [{predicate: review}]\n"
+    )
+    with pytest.raises(FormatError) as caught:
+        policy(folder, text)
+    assert [problem.pointer for problem in caught.value.problems] == [
+        "/trust/0/predicate",
+        "/trust/0",
+    ]
+
+
 def test_a_policy_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load_policy(tmp_path / "absent.yaml")
