@@ -11,10 +11,13 @@ import pytest
 
 from rra.api import copy, pull
 from rra.bundle.layout import LayoutStore
+from rra.bundle.reference import RegistryReference
+from rra.registry import open_store
 from tests.services.registry import Registry
 from tests.services.test_docker_registry import content
 from tests.services.test_referrers import attach, repository, texts
 from tests.support.debian13 import command
+from tests.support.http_registry import http_registry
 from tests.support.needs import needs
 from tests.support.statements import REVIEW
 
@@ -124,3 +127,27 @@ def test_oras_carries_what_we_copied(
     )
     theirs = LayoutStore(tmp_path / "theirs")
     assert (texts(theirs, digest), texts(theirs, first.digest)) == ({"one"}, {"on one"})
+
+
+def test_oras_speaks_to_the_double_of_the_other_tests(
+    layout: Path, digest: str, tmp_path: Path, review: str
+) -> None:
+    """What those tests show of the referrers API, another client sees as well."""
+    with http_registry() as server:
+        target = f"{server.host}/tiny:1.0.0"
+        copy(f"oci-layout:{layout}", target)
+        ours = attach(open_store(RegistryReference(server.host, "tiny")), digest, "ours")
+        kind = "application/x-other"
+        (tmp_path / "other").write_text("other")
+        arguments = ("attach", "--plain-http", "--artifact-type")
+        oras(*arguments, REVIEW, target, review, folder=tmp_path)
+        oras(*arguments, kind, target, f"other:{kind}", folder=tmp_path)
+        server.page = 2
+        found = discovered("--plain-http", target, folder=tmp_path)
+        assert sorted(found.values()) == sorted([REVIEW, REVIEW, kind])
+        only = discovered("--plain-http", "--artifact-type", kind, target, folder=tmp_path)
+        assert list(only.values()) == [kind]
+        assert ours[0].digest in found
+        store = open_store(RegistryReference(server.host, "tiny"))
+        assert {one.digest for one in store.referrers(digest)} == set(found)
+        assert all(":" in tag or tag == "1.0.0" for tag in server.manifests)

@@ -114,11 +114,14 @@ class Index:
         elif any(old.digest == descriptor.digest for old in self.entries):
             return self
         kept = [
-            raw
+            (raw, old)
             for raw, old in zip(self.document["manifests"], self.entries, strict=True)
             if not _gives_way(old, descriptor.digest, tag)
         ]
-        return Index.parse(_dump({**self.document, "manifests": [*kept, entry]}), self.where)
+        listed = [raw for raw, _ in kept]
+        new = parse_descriptor(entry, f"/manifests/{len(kept)}", f"{self.where}/{INDEX}")
+        document = {**self.document, "manifests": [*listed, entry]}
+        return Index(self.where, document, (*(old for _, old in kept), new))
 
     def over(self, older: Index) -> Index:
         """Return the index of a place that had the older one and is given this one's entries."""
@@ -133,8 +136,16 @@ class Index:
         return Index.parse(_dump({**older.document, "manifests": listed}), self.where)
 
     def to_bytes(self) -> bytes:
-        """Return the document as it is written."""
-        return _dump(self.document)
+        """Return the document as it is written.
+
+        Raises:
+            UsageError: It would be larger than what is read.
+        """
+        data = _dump(self.document)
+        if len(data) > MAX_INDEX_BYTES:
+            message = f"{self.where}/{INDEX} would be larger than {MAX_INDEX_BYTES} bytes"
+            raise UsageError(message, hint="put some of the bundles into another folder or file")
+        return data
 
 
 def _is_named(entry: Descriptor, reference: str | None) -> bool:

@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
 WRITES = 3
 """How often the list of a registry without the API is written before we give up."""
+
+
+Unlisted = dict[str, list[Descriptor]]
+"""Statements that are to be listed, by the digest of what they are about."""
 
 
 class _NoListError(Exception):
@@ -100,14 +104,44 @@ class Referrers:
             UnknownBlobError: The registry does not have all that the manifest names.
             RegistryError: The registry does not answer, refuses, or others write all the time.
         """
+        unlisted: Unlisted = {}
+        descriptor = self.keep(data, subject, unlisted)
+        self.enter(unlisted)
+        return descriptor
+
+    def keep(self, data: bytes, subject: Descriptor, unlisted: Unlisted) -> Descriptor:
+        """Keep a statement, under a tag of its own where the registry lists none.
+
+        Args:
+            data: Bytes of its manifest.
+            subject: What it is about.
+            unlisted: Gets the statement in the second case; `enter` has to follow.
+
+        Raises:
+            FormatError: The bytes name another subject, or are no manifest.
+            UnknownBlobError: The registry does not have all that the manifest names.
+            RegistryError: The registry does not answer, or refuses.
+        """
         descriptor = referrer_of(data, subject)
         kept = self.manifests.put(data, None, descriptor.media_type)
-        if kept.subject == subject.digest:
-            return descriptor
-        tag = companion_tag(subject.digest, descriptor.digest)
-        self.manifests.put(data, tag, descriptor.media_type)
-        self._list(subject.digest, descriptor)
+        if kept.subject != subject.digest:
+            tag = companion_tag(subject.digest, descriptor.digest)
+            self.manifests.put(data, tag, descriptor.media_type)
+            unlisted.setdefault(subject.digest, []).append(descriptor)
         return descriptor
+
+    def enter(self, unlisted: Unlisted) -> None:
+        """Have statements in the lists that tags hold: read, modify, write, and look again.
+
+        A list is good when it has ours and all that have a tag of their own. That tag was there
+        before its writer read the list, so of two writers the later one sees the other's.
+
+        Raises:
+            FormatError: What the tag of a list holds is none.
+            RegistryError: The registry does not answer, refuses, or others write all the time.
+        """
+        for subject, ours in unlisted.items():
+            self._list(subject, ours)
 
     # -------------------------------------------------------------------------- reading
 
@@ -201,15 +235,10 @@ class Referrers:
 
     # -------------------------------------------------------------------------- writing
 
-    def _list(self, subject: str, descriptor: Descriptor) -> None:
-        """Have a statement in the list that a tag holds: read, modify, write, and look again.
-
-        A list is good when it has ours and all that have a tag of their own. That tag was there
-        before its writer read the list, so of two writers the later one sees the other's.
-        """
+    def _list(self, subject: str, ours: Sequence[Descriptor]) -> None:
         for attempt in range(WRITES + 1):
             document = self._fallback(subject)
-            missing = self._missing(document, subject, descriptor)
+            missing = self._missing(document, subject, ours)
             if not missing:
                 return
             if attempt == WRITES:
@@ -217,21 +246,21 @@ class Referrers:
             self._write(document, [entry.to_json() for entry in missing], subject)
         message = (
             f"{self._name}:{fallback_tag(subject)} was replaced by somebody else {WRITES} times,"
-            f" without {descriptor.digest}"
+            f" without {missing[0].digest}"
         )
         raise RegistryError(message, hint="run the same command again when they are done")
 
     def _missing(
-        self, document: dict[str, Any], subject: str, descriptor: Descriptor
-    ) -> list[Descriptor]:
+        self, document: dict[str, Any], subject: str, ours: Sequence[Descriptor]
+    ) -> Sequence[Descriptor]:
         """Return the statements that a list should have and has not."""
         listed = {entry.digest for entry in self._distinct(document["manifests"], subject)}
-        missing = {} if descriptor.digest in listed else {descriptor.digest: descriptor}
+        missing = {one.digest: one for one in ours if one.digest not in listed}
         try:
             tags = self.manifests.tags()
         except (RegistryError, LoginError):
             tags = set()  # not everybody who may push may list; then ours is what counts
-        unlisted = unlisted_companions(tags, subject, {*listed, descriptor.digest})
+        unlisted = unlisted_companions(tags, subject, {*listed, *missing})
         for tag in unlisted[:MAX_REFERRERS]:
             said = self._companion(tag)
             if said is not None and said.subject == subject:

@@ -28,7 +28,7 @@ from rra.registry.parallel import DigestLocks
 from rra.registry.pieces import PiecesRefusedError, PiecewiseUpload
 from rra.registry.policy import BLOCK, RETRIED
 from rra.registry.provider import OriginRegistry, challenged
-from rra.registry.referrers import Referrers
+from rra.registry.referrers import Referrers, Unlisted
 
 if TYPE_CHECKING:
     import requests
@@ -255,6 +255,25 @@ class RegistryStore:
             RegistryError: The registry does not answer, refuses, or others write all the time.
         """
         return Referrers(self._manifests).put(data, subject)
+
+    def keep_referrer(self, data: bytes, subject: Descriptor, unlisted: Unlisted) -> Descriptor:
+        """Keep one of several statements, which `enter_referrers` has to list in the end.
+
+        Raises:
+            FormatError: The bytes name another subject, or are no manifest.
+            UnknownBlobError: The registry does not have all that the manifest names.
+            RegistryError: The registry does not answer, or refuses.
+        """
+        return Referrers(self._manifests).keep(data, subject, unlisted)
+
+    def enter_referrers(self, unlisted: Unlisted) -> None:
+        """List statements where the registry does not do so by itself.
+
+        Raises:
+            FormatError: What the tag of a list holds is none.
+            RegistryError: The registry does not answer, refuses, or others write all the time.
+        """
+        Referrers(self._manifests).enter(unlisted)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

@@ -26,6 +26,7 @@ from rra.registry.graph import Statement, blobs_of, statements
 from rra.registry.meter import Meter, size_text
 from rra.registry.parallel import Stop, run_all
 from rra.registry.partial import drop_partials
+from rra.registry.referrers import Unlisted
 from rra.registry.store import RegistryStore
 
 
@@ -106,13 +107,14 @@ def transfer(
     with contextlib.ExitStack() as until_named, target.writing():
         if isinstance(source, RegistryStore) and isinstance(target, LayoutStore | ArchiveStore):
             missing = [(title, blob) for title, blob in blobs if not target.has(blob.digest)]
-            there = [titled for titled in blobs if titled not in missing]
+            wanting = {blob.digest for _, blob in missing}
+            there = [titled for titled in blobs if titled[1].digest not in wanting]
             for title, _ in there:
                 progress(f"{title}: {target.name} has it")
             drop_partials(blob for _, blob in there)
             here = until_named.enter_context(fetched(source, missing, progress))
             _bring_all(here, target, missing)
-            copies = [BlobCopy(*titled, copied=titled in missing) for titled in blobs]
+            copies = [BlobCopy(*one, copied=one[1].digest in wanting) for one in blobs]
         else:
             copies = _copy_all(source, target, blobs, progress)
         naming = _Naming(source, target, progress, {one.descriptor.digest: one for one in copies})
@@ -143,12 +145,19 @@ class _Naming:
         beside: Sequence[Statement],
     ) -> None:
         """Put the bundle and the statements; in a registry the tag comes after all of them."""
-        last = bool(beside) and isinstance(self.target, RegistryStore)
+        registry = self.target if isinstance(self.target, RegistryStore) else None
+        last = bool(beside) and registry is not None
         put = functools.partial(self.target.put_manifest, data, media_type=manifest.media_type)
         self._put(manifest, blobs, functools.partial(put, None if last else tag))
+        unlisted: Unlisted = {}
         for one in beside:
             keep = functools.partial(self.target.put_referrer, one.data, one.subject)
+            if registry is not None:
+                # One list is written once, however many statements are new in it.
+                keep = functools.partial(registry.keep_referrer, one.data, one.subject, unlisted)
             self._put(one.descriptor, one.blobs, keep)
+        if registry is not None:
+            registry.enter_referrers(unlisted)
         if beside:
             count = len(beside)
             self.progress(f"{count} statement{'s' if count > 1 else ''} on it")

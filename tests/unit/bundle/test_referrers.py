@@ -202,6 +202,17 @@ def test_what_is_no_manifest_is_passed_over(tmp_path: Path) -> None:
     assert len(LayoutStore(tmp_path / "place").referrers(subject.digest)) == 1
 
 
+def test_an_index_that_nobody_would_read_is_not_written(tmp_path: Path) -> None:
+    store = LayoutStore(tmp_path / "place")
+    subject = bundle(store)
+    before = (tmp_path / "place/index.json").read_bytes()
+    padding = {"org.example.text": "x" * (1 << 20)}
+    with pytest.raises(UsageError, match="would be larger than 4194304 bytes"):
+        attach(store, subject, "1", "2", "3", "4", annotations=padding)
+    assert (tmp_path / "place/index.json").read_bytes() == before
+    assert not store.has(digest(b"1"))
+
+
 # ------------------------------------------------------------------------------- tags
 
 

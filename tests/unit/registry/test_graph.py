@@ -128,6 +128,15 @@ def test_statements_that_are_there_stay(places: Places, target: str) -> None:
     assert found == {theirs.digest, sha256(manifests[0]), sha256(manifests[1])}
 
 
+def test_the_list_is_written_once(elsewhere: HttpRegistry, opened: Open, tmp_path: Path) -> None:
+    elsewhere.profile = "ghcr"
+    subject, manifests = fill(LayoutStore(tmp_path / "one"))
+    transfer(LayoutStore(tmp_path / "one"), opened(elsewhere), wanted=("1.0", None), tag="1.0")
+    for about in (subject.digest, sha256(manifests[0])):
+        lists = [s for s in elsewhere.asked("PUT") if s.path.endswith(f"/{fallback_tag(about)}")]
+        assert len(lists) == 1
+
+
 def test_without_statements(places: Places) -> None:
     subject, _ = fill(places("folder", "one"))
     place = places("folder", "two")
