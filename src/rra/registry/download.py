@@ -271,9 +271,16 @@ class _Web(OriginRegistry):
         return target.partition("#")[0]
 
     def _authorised(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | Body | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | Body | None,
+        *,
+        keeps: bool,
     ) -> requests.Response:
         """Send a request as it is: there is no login that anybody could ask for."""
+        del keeps
         return self._send(method, url, dict(headers), body)
 
     def _refusal(self, answer: requests.Response) -> RraError:
