@@ -20,6 +20,7 @@ from rra.bundle.jsonio import parse_json
 from rra.bundle.reference import RegistryReference, is_digest, parse_reference
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, parse_descriptor, read_blob
 from rra.errors import FormatError, RegistryError, UsageError
+from rra.registry.failures import UnknownBlobError
 from rra.registry.manifests import Manifests
 from rra.registry.store import RegistryStore
 
@@ -32,6 +33,7 @@ _MAX_BYTES = 64 << 20
 _MAX_TEXT = 1000
 _UNLISTED = 1000
 _WRITES = 5
+_SENDINGS = 4
 _ENTRY_TAG = re.compile(r"rra-entry-([0-9a-f]{32})-([1-9][0-9]{0,8})")
 
 
@@ -198,9 +200,6 @@ class CatalogueStore:
         document = {"type": _TYPE, "entries": [entry.to_json() for entry in ordered]}
         blobs = [_EMPTY, (CATALOG_TYPE, canonical.dumps(document))]
         config, layer = [Descriptor(kind, sha256_bytes(data), len(data)) for kind, data in blobs]
-        for descriptor, (_, data) in zip((config, layer), blobs, strict=True):
-            if not self._store.has(descriptor.digest):
-                self._store.put_blob(descriptor, [data])
         manifest = {
             "schemaVersion": 2,
             "mediaType": MANIFEST_TYPE,
@@ -208,7 +207,18 @@ class CatalogueStore:
             "config": config.to_json(),
             "layers": [layer.to_json()],
         }
-        self._manifests.put(canonical.dumps(manifest), tag, MANIFEST_TYPE)
+        for attempt in range(1, _SENDINGS + 1):
+            for descriptor, (_, data) in zip((config, layer), blobs, strict=True):
+                if attempt > 1 or not self._store.has(descriptor.digest):
+                    self._store.put_blob(descriptor, [data])
+            try:
+                self._manifests.put(canonical.dumps(manifest), tag, MANIFEST_TYPE)
+            except UnknownBlobError:
+                # distribution 2.8 forgets a blob for a moment while somebody else sends it too.
+                if attempt == _SENDINGS:
+                    raise
+            else:
+                return
 
 
 def _key(reference: str) -> str:

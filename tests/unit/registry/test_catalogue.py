@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,23 @@ def test_its_own_tags_are_not_among_those_of_bundles(registry: HttpRegistry) -> 
     assert sum(tag.startswith("rra-entry-") for tag in registry.manifests) == 1
 
 
+def test_a_blob_that_the_registry_forgets_is_sent_again(registry: HttpRegistry) -> None:
+    """Debian's docker-registry does so for a moment while another push sends the same blob."""
+    refusals = iter([400, 400])
+
+    def forgets(seen: Seen) -> Reply | None:
+        if seen.method == "PUT" and "/manifests/" in seen.path:
+            for status in refusals:
+                registry.blobs.pop(sha256(b"{}"), None)
+                return Reply(status, b'{"errors": [{"code": "MANIFEST_BLOB_UNKNOWN"}]}')
+        return None
+
+    registry.rules.append(forgets)
+    catalogue(registry).add(entry("wine"))
+    assert names(registry) == ["wine"]
+    assert registry.blobs[sha256(b"{}")] == b"{}"
+
+
 # ------------------------------------------------------------------------ what others write
 
 
@@ -308,6 +326,22 @@ def test_a_file_is_listed_from_manifest_and_config_alone(
     fetched = {seen.path.rpartition("/")[2] for seen in registry.asked("GET", "/blobs/")}
     assert fetched == {manifest["config"]["digest"]}
     assert "pass-word" not in json.dumps(listing.to_json())
+
+
+def test_ten_thousand_entries_take_little_memory(registry: HttpRegistry) -> None:
+    entries = [
+        {**entry(f"study-{number:05}").to_json(), "title": f"{number} " * 20}
+        for number in range(10_000)
+    ]
+    put(registry, json.dumps({"entries": entries}).encode())
+    place = catalogue(registry)
+    tracemalloc.start()
+    found = place.read()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.entries) == 10_000
+    assert most < 64 << 20
+    assert len(registry.seen) < 10
 
 
 def test_order_is_that_of_the_file_whatever_the_jobs(layout: Path, tmp_path: Path) -> None:

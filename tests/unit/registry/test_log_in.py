@@ -269,6 +269,7 @@ def tokens(proxy: Proxy, server: HttpRegistry, service: HttpRegistry) -> Tokens:
     return made
 
 
+@pytest.mark.clause("security/credentials-stay")
 def test_another_host_gets_nothing_that_the_user_did_not_name(
     tokens: Tokens, service: HttpRegistry, home: Path
 ) -> None:
@@ -326,6 +327,7 @@ def test_a_service_that_changes_later_is_refused_with_both_hosts_named(
     assert service.seen == []
 
 
+@pytest.mark.clause("security/encrypted-transport")
 @pytest.mark.parametrize("realm", ["http://tokens.test/token", "https://tokens.test:8443/token"])
 def test_without_tls_or_on_another_port_the_recorded_host_gets_nothing(
     tokens: Tokens, service: HttpRegistry, realm: str
