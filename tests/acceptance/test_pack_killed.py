@@ -13,7 +13,6 @@ from rra.bundle.archive import ArchiveStore
 from rra.bundle.layout import LayoutStore
 from rra.bundle.reader import read_bundle
 from rra.bundle.store import BlobStore
-from rra.bundle.unpack import unpack_bundle
 from tests.support.bundles import locked_artifact, pack, tree
 from tests.support.kill_points import deadly, leftovers, points, scratch
 from tests.support.killing import Killer
@@ -48,25 +47,27 @@ def parent(ground: Path) -> Iterator[Killer]:
         yield killer
 
 
-def guide(store: BlobStore, tag: str | None, place: Path) -> str:
-    """Unpack a whole bundle, which fails when anything of it is damaged; return its guide."""
-    unpack_bundle(read_bundle(store, tag), store, place)
-    text = (place / "guide" / "GUIDE.md").read_text()
-    shutil.rmtree(place)
-    return text
+def whole(store: BlobStore, tag: str | None) -> str:
+    """Read a bundle to its last byte, which fails when any is wrong; return its digest."""
+    bundle = read_bundle(store, tag)
+    for layer, _ in bundle.layers:
+        with store.open(layer.descriptor) as stream:
+            while stream.read(1 << 20):
+                pass
+    return bundle.descriptor.digest
 
 
-def look(place: Path, kind: str) -> None:
+def look(place: Path, kind: str, old: str, new: str) -> None:
     """Insist that what was there before is readable, and what is new is whole or not there."""
-    assert guide(LayoutStore(place / "b"), "1", place / "out") == OLD
+    assert whole(LayoutStore(place / "b"), "1") == old
     assert set(LayoutStore(place / "b").tags()) <= {"1", "2"}
     file = ArchiveStore(place / "b.tar")
     (tag,) = file.tags()
-    assert guide(file, tag, place / "out") == {"1": OLD, "2": NEW}[tag]
+    assert whole(file, tag) == {"1": old, "2": new}[tag]
     if "2" in LayoutStore(place / "b").tags():
-        assert guide(LayoutStore(place / "b"), "2", place / "out") == NEW
+        assert whole(LayoutStore(place / "b"), "2") == new
     if kind == "made" and (place / "new").exists():
-        assert guide(LayoutStore(place / "new"), None, place / "out") == NEW
+        assert whole(LayoutStore(place / "new"), None) == new
 
 
 @pytest.mark.parametrize("kind", TARGETS)
@@ -96,13 +97,17 @@ def test_a_pack_that_is_killed(
             fresh()
         return call()
 
-    expected, killed = None, 0
+    old, new, expected, killed = whole(LayoutStore(start / "b"), "1"), "", None, 0
     for point in points(measured, count, count + len(kind), largest=NOISE // 2):
         if expected is None:
             expected = tree(place)
+            store = ArchiveStore(place / "b.tar") if kind == "replaced" else None
+            made = {"made": "new", "added": "b"}.get(kind, "")
+            new = whole(store or LayoutStore(place / made), None if kind == "made" else "2")
+            assert new != old
         fresh()
         killed += bool(call(**point)["killed"])
-        look(place, kind)
+        look(place, kind, old, new)
         again = call()
         assert again["ok"], (point, again)
         assert tree(place) == expected, point
