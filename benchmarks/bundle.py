@@ -1,9 +1,10 @@
-"""What packing costs: a tree like a site-packages folder, beside GNU tar piped into zstd.
+"""What packing, pushing and pulling cost, beside other programs in the same run.
 
-``python benchmarks/bundle.py`` writes the tree into a temporary folder, has each program archive
-and compress the same files, in processes of its own and in turn, and prints the medians of CPU and
-wall seconds, the largest memory, and ratios; then the same for a tree of ten times the size.
-Machines differ, so only the ratios say something; see benchmarks/README.md.
+``python benchmarks/bundle.py`` writes a tree like a site-packages folder and four layers of noise
+into a temporary folder, has each program pack, push and pull the same files, in processes of its
+own and in turn, and prints the medians of CPU and wall seconds, the largest memory, and ratios;
+then the same for a tree of a tenth of its size, how much more the larger ones take, and whether
+the gates are met. Machines differ, so only the ratios say something; see benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ import dataclasses
 import json
 import os
 import random
-import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from bundle_moves import LIMIT, UNPACKED, Moves, unpack_reference, write_blobs
+from bundle_moves import OURS as MOVES
+from bundle_moves import inside as oras_inside
+from measuring import BYTECODE, HEADER, Used, gate, measure, median, remove, table
 
 #: A median file of a site-packages folder has 3 KiB; a few libraries have most of the bytes.
 MEDIAN, SPREAD = 3 << 10, 1.9
@@ -33,6 +36,11 @@ REFERENCE = "GNU tar | zstd -3"
 OURS = "rra: pack_bundle"
 AGAIN = "rra: again, unchanged"
 BEGINNING = "rra: with one file"
+PEERS = ("oras (Python)", "modelpack-client")
+
+SCRIPT = Path(__file__).resolve()
+Kept = dict[str, dict[str, Used]]
+"""What was measured: by what was done, and by program."""
 
 MANIFEST = """\
 rra: "1.0"
@@ -66,24 +74,6 @@ ARTIFACT = {
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge, to any person.\n",
     "README.md": "# Many files\n",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class Used:
-    """What a command took: seconds on the wall, seconds of processor, bytes of memory."""
-
-    wall: float
-    cpu: float
-    memory: int
-
-
-def median(runs: Sequence[Used]) -> Used:
-    """Return the medians of several runs, each number for itself, and the largest memory."""
-    return Used(
-        statistics.median(run.wall for run in runs),
-        statistics.median(run.cpu for run in runs),
-        max(run.memory for run in runs),
-    )
 
 
 # ------------------------------------------------------------------------------------- tree
@@ -176,7 +166,7 @@ def inside(what: str, root: Path, target: Path) -> None:
 
 def programs(root: Path, target: Path) -> dict[str, list[str]]:
     """Return the command of each program for the same files."""
-    own = [sys.executable, str(Path(__file__).resolve()), "--inside"]
+    own = [sys.executable, str(SCRIPT), "--inside"]
     pipe = 'tar -cf - -C "$1" . | zstd -q -3 -c > "$2"'
     return {
         REFERENCE: ["sh", "-c", pipe, "sh", str(root), str(target)],
@@ -184,28 +174,6 @@ def programs(root: Path, target: Path) -> dict[str, list[str]]:
         OURS: [*own, "rra", str(root), str(target)],
         BEGINNING: [*own, "rra", f"{root}-small", str(target)],
     }
-
-
-def measure(argv: Sequence[str], environment: Mapping[str, str]) -> Used:
-    """Run a command, and say what it and its children took; one that fails ends the benchmark."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        argv,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **environment},
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{' '.join(argv[:6])} … ended with {process.returncode}")
-    return Used(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
-
-
-def remove(place: Path) -> None:
-    """Remove a file or folder, if there is one."""
-    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
 
 
 def results(root: Path, folder: Path, rounds: int, *, rules: bool) -> dict[str, Used]:
@@ -216,7 +184,7 @@ def results(root: Path, folder: Path, rounds: int, *, rules: bool) -> dict[str, 
         verb = [sys.executable, "-m", "rra", "pack", str(root), f"oci-layout:{target}"]
         commands["rra pack, with its rules"] = verb
     runs: dict[str, list[Used]] = {}
-    for _ in range(rounds):
+    for _ in range(rounds + 1):
         for name, argv in commands.items():
             environment = {"RRA_CACHE": str(cache)}
             runs.setdefault(name, []).append(measure(argv, environment))
@@ -228,17 +196,127 @@ def results(root: Path, folder: Path, rounds: int, *, rules: bool) -> dict[str, 
     return {name: median(found) for name, found in runs.items()}
 
 
+# ----------------------------------------------------------------------------------- moving
+
+
+def write_artifact(kind: str, root: Path, files: int, size: int) -> None:
+    """Write an artifact and, unless it is only packed, its bundle in ``<root>-layout``."""
+    if kind == "tree":
+        make_artifact(root, files, size)
+        return
+    from rra import api
+
+    manifest = MANIFEST
+    for name, text in ARTIFACT.items():
+        place = root / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    if kind == "blobs":
+        write_blobs(root / "data", size)
+        manifest += "data: {noise: {path: data}}\n"
+        (root / "code").mkdir()
+        (root / "code" / "main.py").write_text("print(1)\n", encoding="utf-8")
+    (root / "rra.yaml").write_text(manifest, encoding="utf-8")
+    api.lock(root, keep=True)
+
+
+def moved(root: Path, things: Sequence[Path], folder: Path) -> Moves:
+    """Pack an artifact into a layout, and return the programs that move it."""
+    layout = folder / "layout"
+    remove(layout)
+    argv = [sys.executable, str(SCRIPT), "--inside", "rra", str(root), str(layout)]
+    subprocess.run(
+        argv, check=True, env={**os.environ, **BYTECODE, "RRA_CACHE": str(folder / "cache")}
+    )
+    remove(folder / "cache")
+    return Moves(layout, list(things), folder, SCRIPT)
+
+
+def compare_moves(options: argparse.Namespace, folder: Path, kept: Kept) -> None:
+    """Push and pull the blobs, then the tree, each in two sizes; print and keep what it took."""
+    for kind, sizes in (
+        ("blobs", [(4, options.blobs // 4), (4, options.blobs)]),
+        ("tree", [(options.files // 10, options.mib // 10), (options.files, options.mib)]),
+    ):
+        for files, mib in sizes:
+            root = folder / "artifact"
+            written(kind, root, files, mib << 20)
+            things = sorted((root / "data").iterdir()) if kind == "blobs" else [root / "code"]
+            moves = moved(root, things, folder)
+            pushes, pulls = moves.results(options.rounds)
+            if kind == "tree":
+                pulls[UNPACKED] = unpack_reference(root, folder, options.rounds)
+            what = f"{mib} MiB in {files} {'layers' if kind == 'blobs' else 'files'}"
+            for title, found, reference in (
+                (f"push {what}", pushes, LIMIT),
+                (f"pull, verify, unpack {what}", pulls, UNPACKED if kind == "tree" else LIMIT),
+            ):
+                kept[title] = found
+                print(title, *table(found, reference), sep="\n", flush=True)
+            for place in (root, folder / "layout"):
+                remove(place)
+
+
+def written(kind: str, root: Path, files: int, size: int) -> None:
+    """Write an artifact in a process of its own: the memory of this one counts for its children."""
+    argv = [sys.executable, str(SCRIPT), "--tree", kind, str(root), str(files), str(size)]
+    subprocess.run(argv, check=True)
+
+
 # ----------------------------------------------------------------------------------- output
 
 
-def table(found: Mapping[str, Used]) -> Iterator[str]:
-    """Yield the lines of one tree, with ratios to the reference."""
-    other = found[REFERENCE]
-    for name, used in found.items():
-        yield (
-            f"  {name:<28}{used.cpu:8.2f}{used.wall:8.2f}{used.memory / 2**20:8.0f}"
-            f"{used.cpu / other.cpu:8.2f}{used.wall / other.wall:8.2f}"
-        )
+def compare_packing(options: argparse.Namespace, folder: Path, kept: Kept) -> None:
+    """Pack a small and a large tree; print and keep what it took."""
+    for share in (10, 1):
+        files, mib = options.files // share, options.mib // share
+        root = folder / "artifact"
+        written("tree", root, files, mib << 20)
+        written("tree", folder / "artifact-small", 1, 1000)
+        title = f"pack {mib} MiB in {files} files"
+        kept[title] = results(root, folder, options.rounds, rules=options.rules)
+        print(title, *table(kept[title], REFERENCE), sep="\n", flush=True)
+        remove(root)
+        remove(folder / "artifact-small")
+
+
+def growth(kept: Kept) -> Iterator[str]:
+    """Yield how many times as much more files and bytes take."""
+    titles = list(kept)
+    for small, large in zip(titles[::2], titles[1::2], strict=True):
+        yield f"{large}, beside {small}: so many times the CPU seconds, and memory"
+        for name, used in kept[large].items():
+            if name in kept[small] and name != BEGINNING:
+                cpu = used.cpu / kept[small][name].cpu
+                yield f"  {name:<30}{cpu:8.1f}{used.memory / kept[small][name].memory:24.1f}"
+
+
+def by_size(kept: Kept, verb: str, what: str) -> dict[str, Used]:
+    """Return the larger one of two comparisons."""
+    titles = [title for title in kept if title.startswith(verb) and title.endswith(what)]
+    return kept[titles[-1]]
+
+
+def gates(kept: Kept) -> Iterator[str]:
+    """Yield whether each gate is met."""
+    packed = by_size(kept, "pack", "files")
+    begin = packed[BEGINNING].cpu
+    yield gate("pack, CPU beside tar | zstd", packed[OURS].cpu / packed[REFERENCE].cpu, 1.3)
+    bare = (packed[OURS].cpu - begin) / packed[REFERENCE].cpu
+    yield f"          (without what one file takes: {bare:.2f})"
+    if len(kept) == 2:
+        return
+    push, pull = by_size(kept, "push", "layers"), by_size(kept, "pull", "files")
+    yield gate("push, CPU beside sha256sum + curl", push[MOVES].cpu / push[LIMIT].cpu, 2)
+    yield gate("push, memory", push[MOVES].memory / 2**20, 64, " MiB")
+    yield gate("pull, CPU beside zstd -d | tar x", pull[MOVES].cpu / pull[UNPACKED].cpu, 2)
+    yield gate("pull, memory", pull[MOVES].memory / 2**20, 64, " MiB")
+    for title, found in kept.items():
+        if title.startswith(("push", "pull")):
+            for peer in PEERS:
+                if peer in found:
+                    ratio = found[MOVES].cpu / found[peer].cpu
+                    yield gate(f"{title}: CPU beside {peer}", ratio, 1)
 
 
 def main() -> None:
@@ -246,49 +324,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=15_000, help="files of the large tree")
     parser.add_argument("--mib", type=int, default=500, help="MiB of the large tree")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of which the median counts")
+    parser.add_argument("--blobs", type=int, default=1024, help="MiB of the four layers of noise")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="runs whose median counts, after one that does not"
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, one round: does it run?")
+    parser.add_argument("--only", choices=["pack", "move"], help="one half of it")
     parser.add_argument("--rules", action="store_true", help="measure `rra pack` as a whole, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
-    parser.add_argument(
-        "--inside", nargs=3, metavar=("WHAT", "ROOT", "TARGET"), help=argparse.SUPPRESS
-    )
-    parser.add_argument(
-        "--tree", nargs=3, metavar=("ROOT", "FILES", "SIZE"), help=argparse.SUPPRESS
-    )
+    parser.add_argument("--inside", nargs="+", metavar="WHAT", help=argparse.SUPPRESS)
+    parser.add_argument("--tree", nargs=4, metavar="WHAT", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.tree:
-        make_artifact(Path(options.tree[0]), int(options.tree[1]), int(options.tree[2]))
+        kind, root, files, size = options.tree
+        write_artifact(kind, Path(root), int(files), int(size))
         return
     if options.inside:
-        inside(options.inside[0], Path(options.inside[1]), Path(options.inside[2]))
+        what, *rest = options.inside
+        if what.startswith("oras-"):
+            oras_inside(what, *rest)
+        else:
+            inside(what, Path(rest[0]), Path(rest[1]))
         return
-    kept: dict[str, dict[str, Used]] = {}
+    if options.quick:
+        options.files, options.mib, options.blobs, options.rounds = 2000, 60, 512, 1
+    kept: Kept = {}
     with tempfile.TemporaryDirectory() as place:
-        print(f"{'':<30}{'CPU s':>8}{'wall s':>8}{'MiB':>8}{'CPU':>8}{'wall':>8}  (ratios)")
-        for share in (10, 1):
-            files, mib = options.files // share, options.mib // share
-            root = Path(place) / "artifact"
-            # In a process of its own: the memory of this one counts for those that it starts.
-            tree = [sys.executable, str(Path(__file__).resolve()), "--tree", str(root)]
-            subprocess.run([*tree, str(files), str(mib << 20)], check=True)
-            tree[-1] += "-small"
-            subprocess.run([*tree, "1", "1000"], check=True)
-            title = f"pack {mib} MiB in {files} files"
-            kept[title] = results(root, Path(place), options.rounds, rules=options.rules)
-            print(title, *table(kept[title]), sep="\n", flush=True)
-            remove(root)
-            remove(Path(f"{root}-small"))
-    small, large = kept.values()
-    print("ten times the files and bytes take so many times the CPU seconds, and memory")
-    for name in small:
-        if name != BEGINNING:
-            more = large[name].memory / small[name].memory
-            print(f"  {name:<28}{large[name].cpu / small[name].cpu:8.1f}{more:24.1f}")
-    begin = large[BEGINNING].cpu
-    bare = large[OURS].cpu - begin
-    print("without what packing one file takes")
-    print(f"  {'ten times as much':<28}{bare / (small[OURS].cpu - begin):8.1f}")
-    print(f"  {'beside ' + REFERENCE:<28}{bare / large[REFERENCE].cpu:8.2f}")
+        print(HEADER)
+        if options.only != "move":
+            compare_packing(options, Path(place), kept)
+        if options.only != "pack":
+            compare_moves(options, Path(place), kept)
+    print(*growth(kept), sep="\n")
+    if options.only != "move":
+        print("gates", *gates(kept), sep="\n")
     if options.json:
         plain = {
             title: {name: dataclasses.asdict(used) for name, used in found.items()}
