@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.command import rra
-from tests.acceptance.example import Example, verdicts
+from tests.acceptance.example import Example, audited, verdicts
 from tests.support.bundles import tree
 
 WINE = Example("wine-discriminant")
@@ -70,6 +70,23 @@ def test_it_verifies_as_the_artifact_does(place: Path, tmp_path: Path) -> None:
     original, anonymous = (verdicts(one.result) for one in found)
     assert anonymous == original
     assert anonymous["table1/lda"] == ("reproduced", "pass", "pass")
+
+
+@pytest.mark.slow
+def test_its_audit_finds_what_the_audit_of_the_artifact_finds(place: Path, tmp_path: Path) -> None:
+    found = []
+    for name in ("wine", "copy"):
+        state = {"RRA_STATE": str(tmp_path / name)}
+        answer = rra("audit", "--accept-documented", "--json", cwd=place / name, env=state)
+        found.append(
+            {
+                outcome: (value["verdict"], [one["code"] for one in value["findings"]])
+                for outcome, value in audited(answer.expect(0).result).items()
+            }
+        )
+    original, anonymous = found
+    assert anonymous == original
+    assert anonymous["table1/lda"] == ("SUPPORTED", ["no-copy-found"])
 
 
 def test_the_same_bundle_comes_out_again(place: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -15,6 +16,7 @@ from rra.errors import Problem
 MAX_TEXT = 64 << 20
 """Largest file that is rewritten, in bytes; what identifies in a larger one stops the packing."""
 
+_PIECE = 1 << 20
 LEFT_OUT = b"Left out for an anonymous review.\n"
 _CITATION = b"""\
 cff-version: 1.2.0
@@ -50,8 +52,11 @@ def is_text(data: bytes) -> bool:
     """Tell whether bytes can be rewritten as text: UTF-8, or another encoding of single bytes."""
     if len(data) > MAX_TEXT or b"\0" in data:
         return False
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        data.decode()
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(data[start : start + _PIECE])
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         control = sum(data.count(bytes([byte])) for byte in (*range(1, 8), *range(14, 27)))
         return control == 0

@@ -40,6 +40,7 @@ from rra.values.selectors import select_outcome
 Progress = Callable[[str], None]
 
 _LINK_FROM = 1 << 20
+_PIECE = 4 << 20
 _WATCHED = {"strace", "audit-hook"}
 _DIGESTED = {"guide", "meta"}
 
@@ -197,14 +198,15 @@ class _Maker:
         return Search(Finder(looked_for)).files(self._root, there)
 
     def _texts(self) -> Iterator[tuple[PurePosixPath, str]]:
-        """Yield the files that are text, in the order of their names."""
+        """Yield the files that are text, in the order of their names; long ones in pieces."""
         for path in sorted(self._owners):
             place = self._artifact.root / path
             if place.is_symlink() or place.stat().st_size > MAX_TEXT:
                 continue
             data = place.read_bytes()
             if is_text(data):
-                yield path, data.decode("utf-8", "replace")
+                for start in range(0, len(data), _PIECE):
+                    yield path, data[start : start + _PIECE].decode("utf-8", "replace")
 
     def _copy(self, finder: Finder, patches: BlankedPatches) -> None:
         for path, element in self._owners.items():

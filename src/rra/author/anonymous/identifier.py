@@ -41,6 +41,7 @@ _LEAST_BASE64 = 8
 _LEAST_HEX = 4
 _LEAST_ANCHOR = 2
 _REACH = 12
+_BLOCK, _OVERLAP = 4 << 20, 8 << 10
 _LONG_RUN = re.compile(rb"[A-Za-z0-9+/_-]{12}")
 _LONG = 5
 _HEX_LETTERS = frozenset("abcdef0123456789")
@@ -190,18 +191,28 @@ class Finder:
                 self._exact.add([form], _literal(form, one, "base64"))
 
     def find(self, data: bytes) -> Iterator[Hit]:
-        """Yield where texts stand, in order and without overlap."""
+        """Yield where texts stand, in order and without overlap.
+
+        Long data is taken in blocks that overlap, so that the search needs little memory.
+        """
+        end = 0
+        for begin in range(0, len(data), _BLOCK):
+            start = max(0, begin - _OVERLAP)
+            for hit in self._found(data[start : begin + _BLOCK + _OVERLAP]):
+                place = start + hit.start
+                if max(begin, end) <= place < begin + _BLOCK:
+                    end = start + hit.end
+                    yield dataclasses.replace(hit, start=place, end=end)
+
+    def _found(self, data: bytes) -> list[Hit]:
+        """Return all matches in a block, in order."""
         small = data.lower()
         found = {*self._plain.find(data, small)}
         if b"\0" in data:
             found |= {*self._wide.find(data, small)}
         if _LONG_RUN.search(data):
             found |= {*self._exact.find(data, data)}
-        end = 0
-        for hit in sorted(found, key=_order):
-            if hit.start >= end:
-                end = hit.end
-                yield hit
+        return sorted(found, key=_order)
 
     def replace(self, data: bytes) -> bytes:
         """Return the bytes with what is plain text replaced by neutral words.

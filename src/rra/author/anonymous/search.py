@@ -21,7 +21,7 @@ WINDOW = 4 << 20
 OVERLAP = 4096
 _DEPTH = 4
 _ENOUGH = 20
-_LEAST_OPAQUE = 4096
+_LEAST_OPAQUE = 1024
 _NOBODYS = {b"git", b"noreply", b"user", b"you", b"name", b"someone"}
 _EXAMPLE = (b"example.", b"users.noreply.")
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -32,6 +32,7 @@ _MAIL = re.compile(
 )
 _STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 _EMBEDDED = re.compile(rb'"((?:[A-Za-z0-9+/]|\\n){400,}={0,2}(?:\\n)?)"')
+_ZLIB = {b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"}
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _CONTAINERS = (
     (b"PK", "zip archive"), (b"\x1f\x8b", "gzip stream"), (b"BZh", "bzip2 stream"),
@@ -42,7 +43,8 @@ _OPAQUE = (
     (b"\xff\xd8\xff", "JPEG picture"), (b"\x89HDF\r\n", "HDF5 file"), (b"PAR1", "Parquet file"),
     (b"7z\xbc\xaf\x27\x1c", "7z archive"), (b"Rar!", "RAR archive"), (b"GIF8", "GIF picture"),
     (b"\x00\x00\x00 ftyp", "video"), (b"\x04\x22\x4d\x18", "LZ4 stream"), (b"RIFF", "RIFF file"),
-    (b"ORC", "ORC file"), (b"-----BEGIN PGP", "encrypted text"), (b"Salted__", "encrypted file"),
+    (b"ORC", "ORC file"), (b"ARROW1", "Arrow file"), (b"MATLAB 5.0", "MATLAB file"),
+    (b"-----BEGIN PGP", "encrypted text"), (b"Salted__", "encrypted file"),
     (b"age-encryption.org", "encrypted file"),
 )  # fmt: skip
 _CLAUSE = "privacy/anonymous-search"
@@ -119,15 +121,15 @@ class Search:
     def _file(self, name: str, place: Path) -> None:
         size = place.stat().st_size
         with place.open("rb") as file:
-            if size <= MAX_PART_BYTES:
-                self._bytes(name, file.read(), 0)
-                return
             head = file.read(WINDOW)
+            if size <= MAX_PART_BYTES and (size <= WINDOW or _opens(head)):
+                self._bytes(name, head + file.read(), 0)
+                return
             self._windows(name, file, head)
             kind = _kind(head, _CONTAINERS + _OPAQUE)
             if kind or (b"\0" in head and not is_worthwhile(file, size)):
-                what = kind or "file that looks compressed"
-                why = f"{what} of {size:,} bytes, too large to be opened: only its bytes were read"
+                what = kind or "file that looks compressed or encrypted"
+                why = f"{what}, {size:,} bytes: only its bytes as they are were searched"
                 self.findings.unsearched.append(Unsearched(name, why))
 
     def _windows(self, name: str, file: io.BufferedReader, head: bytes) -> None:
@@ -241,6 +243,13 @@ def _problem(name: str, line: int | None, found: bytes, hit: Hit, what: str) -> 
 
 def _kind(data: bytes, kinds: tuple[tuple[bytes, str], ...]) -> str:
     return next((kind for magic, kind in kinds if data.startswith(magic)), "")
+
+
+def _opens(head: bytes) -> bool:
+    """Tell whether something else may be inside of a file: an archive, or text with base64."""
+    if b"\0" not in head or head[257:262] == b"ustar" or head.startswith((_PNG, _PDF)):
+        return True
+    return head[:2] in _ZLIB or bool(_kind(head, _CONTAINERS))
 
 
 def _looks_random(data: bytes) -> bool:

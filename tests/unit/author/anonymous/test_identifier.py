@@ -189,3 +189,12 @@ def test_many_literals_are_found_as_one_by_one(
         if data.startswith(one, place)
     }
     assert set(Literals(literals).find(data)) == expected
+
+
+@pytest.mark.parametrize("before", [(4 << 20) - 9, (4 << 20) - 1, 4 << 20, (8 << 20) - 5])
+def test_a_name_across_two_blocks_is_found_once(before: int) -> None:
+    data = b"\n" * before + NAME.encode() + b"\n" * 100
+    assert [(hit.start, hit.end) for hit in named(NAME).find(data)] == [
+        (before, before + len(NAME.encode()))
+    ]
+    assert named(NAME).replace(data) == b"\n" * before + b"Anon1" + b"\n" * 100
