@@ -107,7 +107,10 @@ class Index:
         return entry
 
     def adding(self, descriptor: Descriptor, tag: str | None) -> Index:
-        """Return the index with one more manifest; a tag that was in use moves to it."""
+        """Return the index with one more manifest; a tag that was in use moves to it.
+
+        What is there already stays where it is, so that a copy that is repeated changes nothing.
+        """
         entry = descriptor.to_json()
         if tag is not None:
             entry["annotations"] = {**entry.get("annotations", {}), REF_NAME: tag}
@@ -119,6 +122,8 @@ class Index:
             if not _gives_way(old, descriptor.digest, tag)
         ]
         listed = [raw for raw, _ in kept]
+        if entry in self.document["manifests"] and len(listed) + 1 == len(self.entries):
+            return self  # it is there: said again, it keeps its place
         new = parse_descriptor(entry, f"/manifests/{len(kept)}", f"{self.where}/{INDEX}")
         document = {**self.document, "manifests": [*listed, entry]}
         return Index(self.where, document, (*(old for _, old in kept), new))

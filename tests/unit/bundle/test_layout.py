@@ -74,6 +74,17 @@ def test_several_bundles_share_a_layout_and_a_tag_moves(tmp_path: Path) -> None:
     assert caught.value.hint == "tags: 1.0, 2.0"
 
 
+def test_what_is_put_again_keeps_its_place(tmp_path: Path) -> None:
+    make(tmp_path / "b", "1.0", "2.0")
+    before = (tmp_path / "b" / "index.json").read_bytes()
+    make(tmp_path / "b", "1.0")
+    assert (tmp_path / "b" / "index.json").read_bytes() == before
+    make(tmp_path / "b", "1.0", data=MANIFEST.replace(b"}", b',"x":1}'))
+    listed = json.loads((tmp_path / "b" / "index.json").read_bytes())["manifests"]
+    names = [entry["annotations"]["org.opencontainers.image.ref.name"] for entry in listed]
+    assert names == ["2.0", "1.0"]
+
+
 def test_the_digest_decides(tmp_path: Path) -> None:
     store = make(tmp_path / "b", "1.0")
     assert resolve(store, "1.0", digest(MANIFEST))[1].digest == digest(MANIFEST)
