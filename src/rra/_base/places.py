@@ -32,6 +32,15 @@ def make_cache() -> Path:
     return _made(cache_root(), "the cache", "RRA_CACHE")
 
 
+def writable_cache() -> Path | None:
+    """Return `cache_root`, made when it is missing; None where nothing can be added to it."""
+    try:
+        place = make_cache()
+    except StorageError:
+        return None
+    return place if os.access(place, os.W_OK | os.X_OK) else None
+
+
 def make_state() -> Path:
     """Return `state_root`, made when it is missing.
 

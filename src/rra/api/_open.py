@@ -28,7 +28,7 @@ from rra.errors import NotAnArtifactError, Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
-    from rra.bundle.store import BlobStore
+    from rra.bundle.store import BlobReader, BlobStore
 
 _CACHE = "bundles"
 
@@ -68,7 +68,7 @@ def open_place(
 
     A directory is given as it is, whatever it holds. A bundle is verified and unpacked into a
     temporary directory, which goes when the block ends. What comes from a registry is kept, as
-    blobs that are verified again each time, below ``$RRA_CACHE``.
+    blobs that are verified again each time, below ``$RRA_CACHE``, if that can be written.
 
     Args:
         reference: A directory, or a reference as `rra.bundle.reference` describes them.
@@ -91,15 +91,32 @@ def open_place(
         return
     from rra.bundle.unpack import unpack_bundle
 
-    store, bundle = open_bundle(named, progress=progress, plain_http=plain_http, keep=True)
+    keep = places.writable_cache() is not None
+    store, bundle = open_bundle(named, progress=progress, plain_http=plain_http, keep=keep)
     folder = Path(tempfile.mkdtemp(prefix="rra-bundle-"))
     try:
         root = folder / bundle.config.artifact_manifest().name
-        unpack_bundle(bundle, store, root, progress=progress)
+        with _brought(store, bundle, progress) as here:
+            unpack_bundle(bundle, here, root, progress=progress)
         pinned = dataclasses.replace(named, digest=bundle.descriptor.digest)
         yield Place(root, str(pinned), bundle)
     finally:
         remove_tree(folder)
+
+
+def _brought(
+    store: BlobStore, bundle: Bundle, progress: Progress
+) -> contextlib.AbstractContextManager[BlobReader]:
+    """Give the blobs of a bundle; those of a registry come here for as long as they are read."""
+    from rra.bundle.archive import ArchiveStore
+    from rra.bundle.layout import LayoutStore
+
+    if isinstance(store, LayoutStore | ArchiveStore):
+        return contextlib.nullcontext(store)
+    from rra.registry import fetched
+
+    layers = [(layer.title or record.element, layer.descriptor) for layer, record in bundle.layers]
+    return fetched(store, layers, progress)
 
 
 @contextlib.contextmanager

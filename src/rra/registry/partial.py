@@ -138,8 +138,11 @@ def partials() -> Path | None:
 
     None where the cache cannot be written: then nothing is kept of a transfer that breaks off.
     """
+    cache = places.writable_cache()
+    if cache is None:
+        return None
+    folder = cache / _FOLDER
     try:
-        folder = places.make_cache() / _FOLDER
         with storage_errors(folder):
             folder.mkdir(mode=0o700, exist_ok=True)
     except StorageError:
