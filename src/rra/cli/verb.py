@@ -227,21 +227,14 @@ def _silent(line: str) -> None:
 
 @contextlib.contextmanager
 def _progress(*, quiet: bool) -> Iterator[Progress]:
-    """Yield a function that shows one line: a spinner on a terminal, plain lines elsewhere."""
+    """Yield a function that takes lines: shown with bars on a terminal, plain elsewhere."""
     if quiet:
         yield _silent
         return
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda line: click.echo(f"· {safe(line)}", err=True)
         return
-    from rich.console import Console
-    from rich.markup import escape
+    from rra.cli.bars import bars
 
-    console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")))
-    with console.status("working …") as status:
-
-        def show(line: str) -> None:
-            console.print(f"[dim]·[/dim] {escape(safe(line))}", highlight=False)
-            status.update(escape(safe(line)))
-
-        yield show
+    with bars() as progress:
+        yield progress

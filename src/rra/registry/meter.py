@@ -6,15 +6,18 @@ import threading
 from collections.abc import Callable
 
 from rra._base import clock
+from rra._base.progress import Amount, LiveProgress
 
 _SECONDS = 1.0
+_LIVE_SECONDS = 0.1
 _STEPS = 100
 
 
 class Meter:
     """Counts the bytes of several transfers at once, and says so now and then.
 
-    At most one line a second, and at most a hundred in all.
+    At most one line a second, and at most a hundred in all; whoever takes amounts
+    (`rra._base.progress`) gets at most ten a second instead.
 
     Args:
         say: Takes a line; it is never called by two threads at once.
@@ -27,6 +30,7 @@ class Meter:
         self._lock = threading.Lock()
         self._done = self._moved = self._shown = 0
         self._began = self._last = clock.monotonic()
+        self._live = say if isinstance(say, LiveProgress) else None
 
     def line(self, text: str) -> None:
         """Pass a line on."""
@@ -39,6 +43,11 @@ class Meter:
             self._done += count
             self._moved += max(count, 0)
             now = clock.monotonic()
+            if self._live is not None:
+                if now - self._last >= _LIVE_SECONDS:
+                    self._last = now
+                    self._show(self._live, now)
+                return
             step = self._done - self._shown
             if now - self._last < _SECONDS or step * _STEPS < self._total:
                 return
@@ -56,11 +65,18 @@ class Meter:
         with self._lock:
             if self._moved >= 1 << 20:
                 now = clock.monotonic()
+                if self._live is not None:
+                    self._show(self._live, now)
                 self._say(f"{size_text(self._moved)} {self._rate(now)}")
 
+    def _show(self, live: LiveProgress, now: float) -> None:
+        live.show(Amount(self._verb, self._done, self._total, self._per_second(now)))
+
     def _rate(self, now: float) -> str:
-        seconds = max(now - self._began, 0.001)
-        return f"{self._verb}, {size_text(int(self._moved / seconds))}/s"
+        return f"{self._verb}, {size_text(int(self._per_second(now)))}/s"
+
+    def _per_second(self, now: float) -> float:
+        return self._moved / max(now - self._began, 0.001)
 
 
 def size_text(count: int) -> str:

@@ -118,3 +118,26 @@ def test_a_cache_of_somebody_else(reference: str, tmp_path: Path, verb: str) -> 
     assert (own / "study/rra.yaml").stat().st_uid == 65534
     assert [path.name for path in own.iterdir()] == ["study"]
     assert list((cache / "partial").iterdir()) == []
+
+
+def test_a_cache_that_fills_up_keeps_nothing_that_is_half_made(
+    registry: HttpRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = {"noise.bin": os.urandom(3 << 20)}
+    big = locked_artifact(tmp_path / "big", noise).root
+    reference = f"{registry.host}/team/big:1.0.0"
+    api.push(str(big), reference)
+    with mounted_disk(tmp_path / "disk", "2m") as disk:
+        monkeypatch.setenv("RRA_CACHE", str(disk))
+        for call in (
+            lambda: api.lint(reference),
+            lambda: api.pull(reference, str(tmp_path / "study")),
+            lambda: api.pull(reference, f"oci-layout:{tmp_path / 'layout'}"),
+        ):
+            with pytest.raises(StorageError, match="no space left"):
+                call()
+            assert [path for path in disk.rglob("*") if path.is_file()] == []
+        assert not (tmp_path / "study").exists()
+        assert not (tmp_path / "layout").exists()
+        assert api.push(str(big), f"{registry.host}/team/other").ok  # it needs no cache
+        assert [path for path in disk.rglob("*") if path.is_file()] == []

@@ -1,0 +1,66 @@
+"""Progress on a terminal: the lines, a spinner with the newest one, and a bar for transfers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.spinner import Spinner
+
+from rra._base.progress import Amount, LiveProgress
+from rra.cli.text import size
+from rra.cli.verb import safe
+
+
+@contextlib.contextmanager
+def bars(console: Console | None = None) -> Iterator[LiveProgress]:
+    """Show progress on standard error until the block ends; the lines stay, the rest goes.
+
+    Args:
+        console: Where it is shown instead.
+    """
+    console = console or Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")))
+    shown = _Bars(console)
+    with Live(shown.group, console=console, transient=True, refresh_per_second=10):
+        yield shown
+
+
+class _Bars(LiveProgress):
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._spinner = Spinner("dots", text="working …")
+        self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console)
+        self._task = self._progress.add_task("", visible=False)
+        self.group = Group(self._spinner, self._progress)
+
+    def __call__(self, line: str) -> None:
+        """Keep a line above, and name it beside the spinner."""
+        text = escape(safe(line))
+        self._console.print(f"[dim]·[/dim] {text}", highlight=False)
+        self._spinner.update(text=text)
+
+    def show(self, amount: Amount) -> None:
+        """Draw the bar as far as it is."""
+        self._progress.update(
+            self._task,
+            total=max(amount.total, 1),
+            completed=amount.done,
+            description=escape(described(amount)),
+            visible=amount.done < amount.total,
+        )
+
+
+def described(amount: Amount) -> str:
+    """Return bytes, rate and what is left as text."""
+    text = f"{size(amount.done)} of {size(amount.total)} {amount.verb}, {size(int(amount.rate))}/s"
+    left = amount.seconds_left
+    if left is None:
+        return text
+    minutes, seconds = divmod(round(left), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{text}, {hours}:{minutes:02}:{seconds:02} left"

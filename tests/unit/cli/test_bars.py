@@ -1,0 +1,123 @@
+"""Progress on a terminal: bars with bytes, rate and what is left; lines stay."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rra._base import clock
+from rra._base.progress import Amount, LiveProgress
+from rra.cli.bars import bars, described
+from rra.registry.meter import Meter
+
+MIB = 1 << 20
+
+
+class Watched(LiveProgress):
+    """Takes both, for the test to look at."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.amounts: list[Amount] = []
+
+    def __call__(self, line: str) -> None:
+        self.lines.append(line)
+
+    def show(self, amount: Amount) -> None:
+        self.amounts.append(amount)
+
+
+def test_whoever_takes_amounts_gets_them_ten_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
+    watched = Watched()
+    meter = Meter(watched, 300 * MIB, "copied")
+    meter.skip(100 * MIB)
+    for _ in range(200):
+        now[0] += 0.0625
+        meter.add(MIB)
+    meter.finish()
+    assert watched.amounts[0] == Amount("copied", 102 * MIB, 300 * MIB, 16 * MIB)
+    assert watched.amounts[-1] == Amount("copied", 300 * MIB, 300 * MIB, 16 * MIB)
+    assert len(watched.amounts) == 101
+    assert watched.lines == ["200.0 MiB copied, 16.0 MiB/s"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (Amount("copied", 0, 10 * MIB, 0.0), "0 B of 10.0 MiB copied, 0 B/s"),
+        (
+            Amount("fetched", 2 * MIB, 10 * MIB, 2.0 * MIB),
+            "2.0 MiB of 10.0 MiB fetched, 2.0 MiB/s, 0:00:04 left",
+        ),
+        (
+            Amount("copied", 0, 4000 * MIB, 1.0 * MIB),
+            "0 B of 3.9 GiB copied, 1.0 MiB/s, 1:06:40 left",
+        ),
+        (
+            Amount("copied", 11 * MIB, 10 * MIB, 1.0 * MIB),
+            "11.0 MiB of 10.0 MiB copied, 1.0 MiB/s, 0:00:00 left",
+        ),
+    ],
+)
+def test_what_stands_beside_a_bar(amount: Amount, text: str) -> None:
+    assert described(amount) == text
+
+
+def test_lines_stay_and_bars_go() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=100, no_color=True)
+    with bars(console) as progress:
+        progress("layer [bold]one\x1b[2J")
+        progress.show(Amount("copied", 2 * MIB, 10 * MIB, 2.0 * MIB))
+    text = stream.getvalue()
+    assert "\x1b[2J" not in text
+    assert "· layer [bold]one\\x1b[2J\n" in plain(text)
+    assert "2.0 MiB of 10.0 MiB copied, 2.0 MiB/s, 0:00:04 left" in text
+    assert text.endswith("\x1b[2K")  # the bar was taken away again
+
+
+def plain(text: str) -> str:
+    """Return text without what moves cursors and sets colours."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def on_terminal(*command: str, env: dict[str, str]) -> tuple[int, str]:
+    """Run a command whose standard error is a terminal; return what it printed there."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=child, env=env) as process:
+        os.close(child)
+        said = b""
+        try:
+            while block := os.read(parent, 1 << 16):
+                said += block
+        except OSError:  # what a terminal says whose other side is gone
+            pass
+    os.close(parent)
+    return process.returncode, said.decode()
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_a_copy_on_a_terminal(tmp_path: Path, term: str) -> None:
+    from tests.support.bundles import locked_artifact, pack
+
+    artifact = locked_artifact(tmp_path / "tiny", {"noise.bin": os.urandom(3 * MIB)})
+    pack(artifact, tmp_path / "layout")
+    source, target = f"oci-layout:{tmp_path / 'layout'}", f"oci-archive:{tmp_path / 'x.tar'}"
+    code, said = on_terminal(
+        *(sys.executable, "-m", "rra", "copy", source, target), env={**os.environ, "TERM": term}
+    )
+    assert code == 0
+    assert "· code: 3.0 MiB" in plain(said)
+    assert bool(re.search("\x1b\\[", said)) == (term == "xterm")
