@@ -42,3 +42,15 @@ class LiveProgress(abc.ABC):
     @abc.abstractmethod
     def show(self, amount: Amount) -> None:
         """Take how far a transfer is now."""
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes for people."""
+    if count < 1024:
+        return f"{count} B"
+    amount, unit = count / 1024, "KiB"
+    for larger in ("MiB", "GiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.1f} {unit}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -12,27 +12,26 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.spinner import Spinner
 
-from rra._base.progress import Amount, LiveProgress
-from rra.cli.text import size
-from rra.cli.verb import safe
+from rra._base.progress import Amount, LiveProgress, size_text
 
 
 @contextlib.contextmanager
-def bars(console: Console | None = None) -> Iterator[LiveProgress]:
+def bars(safe: Callable[[str], str], console: Console | None = None) -> Iterator[LiveProgress]:
     """Show progress on standard error until the block ends; the lines stay, the rest goes.
 
     Args:
+        safe: Shows control characters of a line, so that no file can steer the terminal.
         console: Where it is shown instead.
     """
     console = console or Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")))
-    shown = _Bars(console)
+    shown = _Bars(console, safe)
     with Live(shown.group, console=console, transient=True, refresh_per_second=10):
         yield shown
 
 
 class _Bars(LiveProgress):
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console, safe: Callable[[str], str]) -> None:
+        self._console, self._safe = console, safe
         self._spinner = Spinner("dots", text="working …")
         self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console)
         self._task = self._progress.add_task("", visible=False)
@@ -40,7 +39,7 @@ class _Bars(LiveProgress):
 
     def __call__(self, line: str) -> None:
         """Keep a line above, and name it beside the spinner."""
-        text = escape(safe(line))
+        text = escape(self._safe(line))
         self._console.print(f"[dim]·[/dim] {text}", highlight=False)
         self._spinner.update(text=text)
 
@@ -57,7 +56,8 @@ class _Bars(LiveProgress):
 
 def described(amount: Amount) -> str:
     """Return bytes, rate and what is left as text."""
-    text = f"{size(amount.done)} of {size(amount.total)} {amount.verb}, {size(int(amount.rate))}/s"
+    done, rate = size_text(amount.done), size_text(int(amount.rate))
+    text = f"{done} of {size_text(amount.total)} {amount.verb}, {rate}/s"
     left = amount.seconds_left
     if left is None:
         return text

@@ -236,5 +236,5 @@ def _progress(*, quiet: bool) -> Iterator[Progress]:
         return
     from rra.cli.bars import bars
 
-    with bars() as progress:
+    with bars(safe) as progress:
         yield progress

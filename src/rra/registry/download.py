@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from rra._base import clock, places
 from rra._base.files import sha256_file, storage_errors
+from rra._base.progress import size_text
 from rra.bundle.archive import ArchiveStore
 from rra.bundle.reference import WebReference
 from rra.bundle.staging import claimed
@@ -28,7 +29,7 @@ from rra.bundle.store import BLOCK, Descriptor
 from rra.errors import CorruptError, LoginError, RegistryError, RraError
 from rra.registry.body import Body
 from rra.registry.failures import host_of, plain_body
-from rra.registry.meter import Meter, size_text
+from rra.registry.meter import Meter
 from rra.registry.origin import Origin
 from rra.registry.partial import Partial, open_partial, partials
 from rra.registry.policy import DEFAULT_POLICY, Policy

@@ -14,9 +14,10 @@ from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rra._base.progress import size_text
 from rra.bundle.store import BLOCK, BlobReader, Descriptor
 from rra.errors import CorruptError, RegistryError
-from rra.registry.meter import Meter, size_text
+from rra.registry.meter import Meter
 from rra.registry.parallel import Stop, StoppedError, first_fault, workers
 from rra.registry.partial import Partial, open_partial, partials
 from rra.registry.store import BrokenOffError, RegistryStore

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from rra._base import clock
-from rra._base.progress import Amount, LiveProgress
+from rra._base.progress import Amount, LiveProgress, size_text
 
 _SECONDS = 1.0
 _LIVE_SECONDS = 0.1
@@ -77,15 +77,3 @@ class Meter:
 
     def _per_second(self, now: float) -> float:
         return self._moved / max(now - self._began, 0.001)
-
-
-def size_text(count: int) -> str:
-    """Return a number of bytes for people."""
-    if count < 1024:
-        return f"{count} B"
-    amount, unit = count / 1024, "KiB"
-    for larger in ("MiB", "GiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{amount:.1f} {unit}"

@@ -8,6 +8,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
+from rra._base.progress import size_text
 from rra.bundle.archive import ArchiveStore
 from rra.bundle.layout import LayoutStore
 from rra.bundle.measured import MeasuredBundle
@@ -23,7 +24,7 @@ from rra.errors import CorruptError
 from rra.registry.failures import UnknownBlobError
 from rra.registry.fetch import Fetched, Titled, fetched
 from rra.registry.graph import Statement, blobs_of, statements
-from rra.registry.meter import Meter, size_text
+from rra.registry.meter import Meter
 from rra.registry.parallel import Stop, run_all
 from rra.registry.partial import drop_partials
 from rra.registry.referrers import Unlisted

@@ -16,6 +16,7 @@ from rich.console import Console
 from rra._base import clock
 from rra._base.progress import Amount, LiveProgress
 from rra.cli.bars import bars, described
+from rra.cli.verb import safe
 from rra.registry.meter import Meter
 
 MIB = 1 << 20
@@ -78,7 +79,7 @@ def test_what_stands_beside_a_bar(amount: Amount, text: str) -> None:
 def test_lines_stay_and_bars_go() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=100, no_color=True)
-    with bars(console) as progress:
+    with bars(safe, console) as progress:
         progress("layer [bold]one\x1b[2J")
         progress.show(Amount("copied", 2 * MIB, 10 * MIB, 2.0 * MIB))
     text = stream.getvalue()

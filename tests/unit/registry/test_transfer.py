@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from rra._base import clock
+from rra._base.progress import size_text
 from rra.bundle.layout import LayoutStore
 from rra.bundle.store import Descriptor
 from rra.errors import CorruptError, RegistryError
 from rra.registry import Policy, RegistryStore, transfer
-from rra.registry.meter import Meter, size_text
+from rra.registry.meter import Meter
 from rra.registry.parallel import TRANSFERS
 from tests.support.http_registry import HttpRegistry, Reply, Rule, Seen, sha256
 
