@@ -333,6 +333,27 @@ def test_the_history_of_git_is_looked_for_and_never_replaced(tmp_path: Path) -> 
     assert pack(root, tmp_path / "out", also=("Barova",)).ok
 
 
+@pytest.mark.parametrize(
+    ("name", "address", "stops"),
+    [
+        ("GitHub", "noreply@github.com", False),
+        ("dependabot[bot]", "49699333+dependabot[bot]@users.noreply.github.com", False),
+        ("GitHub", "17+zoe@users.noreply.github.com", True),
+    ],
+)
+def test_a_hosting_service_that_commits_is_no_person(
+    tmp_path: Path, name: str, address: str, *, stops: bool
+) -> None:
+    root = artifact(tmp_path, {"README.md": "# Study\n\nFound on GitHub, kept by dependabot.\n"})
+    who = ("-c", f"user.name={name}", "-c", f"user.email={address}")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        subprocess.run(["git", *who, *command], cwd=root, check=True)
+    report = pack(root, tmp_path / "out")
+    assert report.ok is not stops
+    if stops:
+        assert found(report) == [("README.md", 3)]
+
+
 def test_a_text_that_identifies_nobody_is_kept_when_told(tmp_path: Path) -> None:
     root = artifact(tmp_path, {"main.py": f"who = '{FAMILY}'\n{COMPUTES}"})
     assert not pack(root, tmp_path / "out").ok

@@ -6,6 +6,7 @@ import dataclasses
 import os
 import platform
 import pwd
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -57,6 +58,10 @@ def _users() -> Iterator[str]:
         return
 
 
+_SERVICE = re.compile(r"noreply@github\.com|.*\[bot\]@users\.noreply\.github\.com")
+"""Addresses under which the hosting service itself commits: merges in the browser, and bots."""
+
+
 def _git(root: Path, words: Words) -> Iterator[Identifier]:
     git = process.find_tool("git")
     if git is None:
@@ -76,6 +81,8 @@ def _git(root: Path, words: Words) -> Iterator[Identifier]:
     log = _ask(git, root, "log", "-n", _COMMITS, "--format=%an%x00%ae%n%cn%x00%ce")
     for line in list(dict.fromkeys(log.splitlines()))[:_MOST_AUTHORS]:
         name, _, address = line.partition("\0")
+        if _SERVICE.fullmatch(address):
+            continue
         yield from people.person(name, words, "history of git")
         yield from people.email(address, words, "history of git")
 
