@@ -17,6 +17,7 @@ from rra.bundle.reference import RegistryReference
 from rra.errors import FormatError, RegistryError, RraError, UsageError
 from rra.registry import open_store
 from rra.registry.catalogue import CATALOG_TYPE, CatalogueStore, Entry
+from tests.acceptance.command import rra
 from tests.support.bundles import locked_artifact, pack
 from tests.support.http_registry import HttpRegistry, Reply, Seen, sha256
 from tests.unit.test_cli_schemas import FOLDER
@@ -367,3 +368,13 @@ def test_neither_or_both(tmp_path: Path, registry: HttpRegistry) -> None:
         registry_list(file=tmp_path / "absent")
     with pytest.raises(UsageError, match="no catalogue"):
         registry_list(f"{registry.host}/x")
+
+
+def test_a_title_steers_no_terminal_and_stays_on_its_line(
+    registry: HttpRegistry, layout: Path
+) -> None:
+    index = f"{registry.host}/lab/index"
+    push(f"oci-layout:{layout}", f"{registry.host}/lab/tiny:1.0.0", catalog=index)
+    shown = rra("registry", "list", index).expect(0).out
+    assert "\x1b" not in shown
+    assert f"{registry.host}/lab/tiny:1.0.0  tiny 1.0.0 Tiny \\x1b[2J study\n" in shown
