@@ -102,6 +102,15 @@ def test_pushes_that_are_killed(bundles: tuple[str, str], registry: Registry, co
         whole(open_store(RegistryReference(host, "study-0")), bundles)
 
 
+def test_pushes_of_a_directory_that_are_killed(bundles: tuple[str, str]) -> None:
+    """Nothing of them was ever on a disk, and the old tag stays."""
+    artifact = Path(bundles[1].removeprefix("oci-layout:").partition(":")[0]).parent / "tiny"
+    with scratch() as folder, http_registry() as server, deadly(folder) as killer:
+        killed = killed_pushes(killer, *bundles, server.host, 4, seed=9, directory=str(artifact))
+        assert killed > 0
+        assert list((folder / "temporary").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "count", [6, pytest.param(120, marks=pytest.mark.slow)], ids=["few", "many"]
 )

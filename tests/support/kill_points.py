@@ -180,7 +180,15 @@ def manifest(host: str, path: str) -> str:
 
 
 def killed_pushes(
-    killer: Killer, old: str, new: str, host: str, count: int, seed: int, name: str = "study"
+    killer: Killer,
+    old: str,
+    new: str,
+    host: str,
+    count: int,
+    seed: int,
+    name: str = "study",
+    *,
+    directory: str | None = None,
 ) -> int:
     """Kill pushes over a tag that is in use; the tag is whole all the time, old or new.
 
@@ -194,24 +202,25 @@ def killed_pushes(
         count: Number of points.
         seed: Of their choice.
         name: Start of the names of the repositories.
+        directory: Artifact of which `new` is the bundle, to be pushed itself.
 
     Returns:
         How many were killed; the others had ended before their point.
     """
     before, after = old.partition("@")[2], new.partition("@")[2]
-    killed = 0
+    killed, pushed = 0, directory or new
 
     def measure() -> dict[str, object]:
-        return killer.call("push", new, f"{host}/{name}-measured:1")
+        return killer.call("push", pushed, f"{host}/{name}-measured:1")
 
     for number, point in enumerate(points(measure, count, seed)):
         path = f"{name}-{number}:1"
         assert killer.call("push", old, f"{host}/{path}")["ok"]
-        first = killer.call("push", new, f"{host}/{path}", **point)
+        first = killer.call("push", pushed, f"{host}/{path}", **point)
         killed += bool(first["killed"])
         now = manifest(host, path)
         assert now == after if first["ok"] else now in {before, after}, point
-        again = killer.call("push", new, f"{host}/{path}")
+        again = killer.call("push", pushed, f"{host}/{path}")
         assert again["ok"], (point, again)
         assert manifest(host, path) == after, point
     return killed
