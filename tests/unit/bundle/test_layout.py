@@ -279,3 +279,19 @@ def test_a_full_disk_leaves_the_layout_as_it_was(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match="no space left"):
             put(LayoutStore(disk / "c"), bytes(2 << 20))
         assert sorted(path.name for path in disk.iterdir()) == ["b"]
+
+
+def test_what_is_there_already_keeps_its_place(tmp_path: Path) -> None:
+    """A bundle that comes a second time, after others, changes no byte of the index."""
+    store = LayoutStore(tmp_path / "x")
+    for tag, data in (("1", b'{"a": 1}'), ("2", b'{"a": 2}')):
+        with store.writing():
+            store.put_manifest(data, tag)
+    before = (tmp_path / "x" / "index.json").read_bytes()
+    with store.writing():
+        store.put_manifest(b'{"a": 1}', "1")
+    assert (tmp_path / "x" / "index.json").read_bytes() == before
+    with store.writing():
+        store.put_manifest(b'{"a": 3}', "1")
+    assert store.tags() == ["1", "2"]
+    assert store.get_manifest("1")[0] == b'{"a": 3}'
