@@ -13,6 +13,7 @@ from rra.api import _ledger
 from rra.api._open import open_bundle
 from rra.api._result import Progress, VerbResult, silent
 from rra.api._unpack import bundle_reference
+from rra.bundle.reference import WebReference
 from rra.errors import FormatError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -154,6 +155,9 @@ def attach(
     from rra.registry.statements import AUTHORS, author_statement
 
     named = bundle_reference(reference)
+    if isinstance(named, WebReference):
+        message = f"{reference} is a file of the web, which is only read"
+        raise UsageError(message, hint="rra copy it to a folder, a file or a registry first")
     store, bundle = open_bundle(named, progress=progress, plain_http=plain_http, ask=False)
     drafts = [_read(path, bundle) for path in documents]
     drafts += [_read_signature(path, bundle) for path in signatures]

@@ -123,6 +123,11 @@ def test_a_directory_is_no_bundle(place: Desk) -> None:
         api.attach(str(place.layout.parent / "artifact"), key=LAB)
 
 
+def test_a_file_of_the_web_is_only_read() -> None:
+    with pytest.raises(UsageError, match="which is only read"):
+        api.attach(f"https://archive.example/x.oci.tar#{CORE}", key=LAB)
+
+
 # ---------------------------------------------------------------------------- signatures
 
 
