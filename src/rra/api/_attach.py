@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -294,12 +295,32 @@ def _notice(request: NoticeRequest, bundle: Bundle) -> _Draft:
         "issued": clock.iso(clock.now()),
         "reason": request.reason,
     }
+    _insist(request)
     if request.superseded_by is not None:
         document["superseded_by"] = {"reference": request.superseded_by}
     if request.until is not None:
         document["until"] = request.until
     checked = _checked(canonical_bytes(document), "notice", "the notice", bundle)
     return _Draft("notice", checked, f"{request.kind}: {request.reason}")
+
+
+def _insist(request: NoticeRequest) -> None:
+    """Insist that the options of a notice go together, in the words of who gives them.
+
+    Raises:
+        UsageError: They do not, or the day is none.
+    """
+    if (request.kind == "superseded") is not (request.superseded_by is not None):
+        message = "a bundle is superseded by another, which --superseded-by names"
+        raise UsageError(message, hint="give both, --notice superseded and --superseded-by")
+    if request.until is not None and request.kind != "embargo":
+        message = f"only an embargo has a day on which it ends, not {request.kind}"
+        raise UsageError(message, hint="leave --until away")
+    try:
+        dt.date.fromisoformat(request.until or "2000-01-01")
+    except ValueError as error:
+        message = f"{request.until} is not a day"
+        raise UsageError(message, hint="write --until YYYY-MM-DD") from error
 
 
 # -------------------------------------------------------------------------------- attempts

@@ -73,7 +73,13 @@ def notices_of(store: BlobStore, bundle: Bundle) -> tuple[Problem, ...]:
         message = f"could not be asked for notices: {error.message}"
         hint = "the bundle is used all the same; ask again with rra status"
         return (Problem(message, store.name, clause=CLAUSE, hint=hint, severity="warning"),)
-    return tuple(_warning(one, store.name) for one in found if one.usable)
+    # The newest first: a later notice says what is so now.
+    usable = sorted(
+        (one for one in found if one.usable and one.document is not None),
+        key=lambda one: str((one.document or {}).get("issued")),
+        reverse=True,
+    )
+    return tuple(_warning(one, store.name) for one in usable)
 
 
 def _warning(statement: AttachedStatement, where: str) -> Problem:
@@ -89,7 +95,7 @@ def _warning(statement: AttachedStatement, where: str) -> Problem:
     message += f": {document['reason']}"
     if len(message) > _SHOWN:
         message = message[: _SHOWN - 1] + "…"
-    message += f" ({document['issued'][:10]}, {_signed(statement)})"
+    message += f" ({document['issued'][:16].replace('T', ' ')} UTC, {_signed(statement)})"
     hint = "see who says so: rra status, with --policy or --key"
     return Problem(plain(message), where, clause=CLAUSE, hint=hint, severity="warning")
 

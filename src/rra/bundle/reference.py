@@ -278,7 +278,7 @@ def _registry(text: str) -> RegistryReference:
     origin, _, rest = text.partition("/")
     if "@" in origin:
         message = "a reference holds no user name or password"
-        raise UsageError(message, hint="log in with the registry's own tool; give HOST/REPOSITORY")
+        raise UsageError(message, hint="log in with: rra registry login HOST; give HOST/REPOSITORY")
     host = _HOST.fullmatch(origin)
     if host is None or len(origin) > _MAX_HOST or int(host["port"] or 1) > 65535:
         message = f"{origin!r} is not the name of a host, in {printable(text)}"
@@ -320,7 +320,8 @@ def _web(text: str) -> WebReference:
         message = f"nothing vouches for what comes from {url}"
         hint = (
             f"write '{url}#sha256:…' with the SHA-256 of the file, from whoever published it;"
-            " what is there now can be hashed too, which proves nothing"
+            " what is there now can be hashed too, which proves nothing."
+            " A registry is named without a scheme: HOST/REPOSITORY:TAG"
         )
         raise UsageError(message, hint=hint)
     rest, digest = _split_digest(rest, text)

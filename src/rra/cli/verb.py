@@ -74,6 +74,14 @@ def plain_http_option(function: Callable[..., None]) -> Callable[..., None]:
     )
 
 
+def only_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--only``, with the elements of a bundle."""
+    elements = "meta, guide, environment, launchers, code, evidence, data, wheels, runtime"
+    return click.option(
+        "--only", multiple=True, metavar="ELEMENT,…", help=f"Unpack these elements: {elements}."
+    )(function)
+
+
 def json_option(function: Callable[..., None]) -> Callable[..., None]:
     """Add ``--json``."""
     return click.option(

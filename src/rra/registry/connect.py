@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -13,6 +14,9 @@ from rra.registry.policy import DEFAULT_POLICY, Policy
 from rra.registry.provider import BlockAdapter, OriginRegistry
 from rra.registry.store import RegistryStore
 from rra.registry.tokenhosts import recorded_token_host
+
+PLAIN_HOSTS = "RRA_PLAIN_HTTP"
+"""Variable with registries (``HOST[:PORT]``, commas between) that are spoken to without TLS."""
 
 
 class Connections:
@@ -106,11 +110,13 @@ def reach(reference: RegistryReference, *, plain_http: bool = False) -> None:
 def origin_of(name: str, *, plain_http: bool, policy: Policy = DEFAULT_POLICY) -> Origin:
     """Choose the scheme of a registry; one on this machine may speak either.
 
+    Others are spoken to without TLS where that is asked for, or `PLAIN_HOSTS` names them.
+
     Raises:
         UsageError: The name is no host.
     """
     plain, secure = origin_of_registry(name, "http"), origin_of_registry(name, "https")
-    if plain_http:
+    if plain_http or name in os.environ.get(PLAIN_HOSTS, "").split(","):
         return plain
     if not secure.loopback:
         return secure

@@ -202,6 +202,7 @@ def parse_private_key(pem: bytes, passphrase: bytes | None, *, source: str) -> P
             f"{source} is encrypted and no passphrase is given",
             hint="type it when asked, or hand it over with --passphrase-stdin",
         )
+    _refuse_public_key(pem, source)
     try:
         key = serialization.load_pem_private_key(pem, passphrase if encrypted else None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -222,6 +223,14 @@ def _unreadable(source: str, error: Exception, *, encrypted: bool) -> RraError:
             f"the passphrase does not open {source}", hint="try again; nothing was signed"
         )
     return FormatError(f"{source} cannot be read as a private key: {error}", hint=_WHICH)
+
+
+def _refuse_public_key(pem: bytes, source: str) -> None:
+    if b"BEGIN PUBLIC KEY" in pem:
+        raise FormatError(
+            f"{source} holds the public key, which nothing can be signed with",
+            hint="give the .key file that was made with it",
+        )
 
 
 def refuse_cosign_key(pem: bytes, source: str) -> None:

@@ -173,10 +173,7 @@ def test_a_notice_is_written_for_the_bundle(place: Desk) -> None:
 @pytest.mark.parametrize(
     ("request_", "clause"),
     [
-        (NoticeRequest("superseded", "newer"), "notice/successor-is-named"),
         (NoticeRequest("withdrawn", "", None), "notice/reason-is-said"),
-        (NoticeRequest("withdrawn", "x", until="2127-01-01"), "notice/until-of-an-embargo"),
-        (NoticeRequest("embargo", "x", until="2127-02-30"), "notice/until-is-a-day"),
         (NoticeRequest("embargo", "x", until="1999-01-01"), "notice/ends-after-issue"),
         (
             NoticeRequest("superseded", "x", superseded_by="https://a:b@h/x"),
@@ -190,6 +187,23 @@ def test_a_notice_that_breaks_its_page_is_not_attached(
     with pytest.raises(FormatError) as caught:
         api.attach(place.reference, notice=request_)
     assert [problem.clause for problem in caught.value.problems] == [clause]
+    assert place.read() == ()
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        (NoticeRequest("superseded", "newer"), "--superseded-by names"),
+        (NoticeRequest("withdrawn", "x", superseded_by="h.org/x:2"), "--superseded-by names"),
+        (NoticeRequest("withdrawn", "x", until="2127-01-01"), "only an embargo has a day"),
+        (NoticeRequest("embargo", "x", until="2127-02-30"), "2127-02-30 is not a day"),
+    ],
+)
+def test_options_of_a_notice_that_do_not_go_together(
+    place: Desk, request_: NoticeRequest, says: str
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        api.attach(place.reference, notice=request_)
     assert place.read() == ()
 
 

@@ -41,6 +41,10 @@ def notices(result: VerbResult) -> list[Problem]:
     return [problem for problem in result.problems if problem.clause == SHOWN]
 
 
+def notices_of(place: Desk) -> list[Problem]:
+    return notices(api.inspect(place.reference))
+
+
 @pytest.mark.clause("notice/shown")
 @pytest.mark.clause("notice/never-in-the-way")
 @pytest.mark.parametrize("verb", VERBS)
@@ -52,7 +56,7 @@ def test_every_verb_that_opens_a_bundle_shows_them(place: Desk, tmp_path: Path, 
     assert shown.severity == "warning"
     assert shown.message == (
         "wine 1.0.0 is withdrawn: the split was wrong"
-        " (2026-11-29, not signed: anybody may have written it)"
+        " (2026-11-29 18:00 UTC, not signed: anybody may have written it)"
     )
     if before is not None:
         assert before.exit_code == result.exit_code
@@ -64,6 +68,14 @@ def test_a_signed_notice_names_the_key_that_it_claims(place: Desk) -> None:
     (shown,) = notices(api.inspect(place.reference))
     key = LAB.public.fingerprint
     assert shown.message.endswith(f"signed with a key that is not known here {key})")
+
+
+def test_the_newest_comes_first(place: Desk) -> None:
+    moments = [f"2026-11-20T0{hour}:30:00Z" for hour in (3, 1, 4, 2)]
+    for moment in moments:
+        place.attach("notice", place.document("notice", issued=moment))
+    shown = [one.message.partition("(2026-11-20 ")[2][:9] for one in notices_of(place)]
+    assert shown == ["04:30 UTC", "03:30 UTC", "02:30 UTC", "01:30 UTC"]
 
 
 def test_the_kinds_in_words(place: Desk) -> None:

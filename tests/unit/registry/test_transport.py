@@ -254,3 +254,14 @@ def test_plain_http_is_what_is_asked_for(tls: ssl.SSLContext) -> None:
         )
         with pytest.raises(RegistryError, match="broke"):
             store.has(NOTHING)
+
+
+@needs("openssl")
+def test_plain_http_is_what_the_variable_names_for_every_verb(
+    tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with http_registry(tls) as server:
+        reference = RegistryReference(server.host, "x")
+        for hosts, scheme in ((f"h.org,{server.host}", "http"), ("h.org:5000", "https")):
+            monkeypatch.setenv("RRA_PLAIN_HTTP", hosts)
+            assert open_store(reference).registry.origin.scheme == scheme

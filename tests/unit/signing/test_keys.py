@@ -102,6 +102,13 @@ def test_a_passphrase_that_is_wrong_or_missing() -> None:
             parse_private_key(pem, missing, source="k.key")
 
 
+def test_a_public_key_signs_nothing() -> None:
+    pem = ed25519_key().public.to_pem().encode()
+    with pytest.raises(FormatError, match="holds the public key") as caught:
+        parse_private_key(pem, None, source="lab.pub")
+    assert caught.value.hint == "give the .key file that was made with it"
+
+
 def test_a_damaged_private_key() -> None:
     pem = ed25519_key().to_pem(None).replace(b"MC4", b"MC5")
     with pytest.raises(FormatError, match="cannot be read as a private key"):

@@ -9,7 +9,14 @@ import click
 from rra import api
 from rra.cli.commands.copy import statements
 from rra.cli.text import next_step, size
-from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
+from rra.cli.verb import (
+    VerbCommand,
+    answer,
+    json_option,
+    only_option,
+    plain_http_option,
+    safe,
+)
 
 if TYPE_CHECKING:
     from rra.api._pull import PullReport
@@ -25,12 +32,7 @@ if TYPE_CHECKING:
 )
 @click.argument("reference", metavar="HOST/REPOSITORY:TAG")
 @click.argument("target", required=False, metavar="[DIRECTORY]")
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="ELEMENT,…",
-    help="Unpack these elements: meta, guide, environment, launchers, code, data, evidence.",
-)
+@only_option
 @plain_http_option
 @json_option
 def command(

@@ -133,13 +133,12 @@ def _reproduction(statement: AttachedStatement, said: Mapping[str, Any]) -> str:
             one["outcome"],
             one["reported"],
             _scores(one),
-            number(one.get("half_width")),
             " … ".join(map(number, one["interval"])) if one.get("interval") else "–",
             one["label"],
         )
         for one in said["outcomes"]
     ]
-    header = ("outcome", "claimed", "scores", "± half width", "interval", "verdict")
+    header = ("outcome", "claimed", "scores", "interval that decides", "verdict")
     return "\n".join([*map(plain, lines), plain_table(header, rows)])
 
 

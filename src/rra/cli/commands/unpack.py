@@ -9,7 +9,14 @@ import click
 
 from rra import api
 from rra.cli.text import next_step, size
-from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
+from rra.cli.verb import (
+    VerbCommand,
+    answer,
+    json_option,
+    only_option,
+    plain_http_option,
+    safe,
+)
 
 if TYPE_CHECKING:
     from rra.api._unpack import UnpackReport
@@ -25,15 +32,7 @@ if TYPE_CHECKING:
 )
 @click.argument("reference", metavar="BUNDLE")
 @click.argument("directory", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="ELEMENT,…",
-    help=(
-        "Unpack these elements: meta, guide, environment, launchers, code, evidence, data, "
-        "wheels, runtime."
-    ),
-)
+@only_option
 @plain_http_option
 @json_option
 def command(
