@@ -24,7 +24,7 @@ from rra.bundle.index import BLOBS, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
 from rra.bundle.layout import LayoutStore, check_version
 from rra.bundle.names import printable
 from rra.bundle.reference import is_digest
-from rra.bundle.referrers import LocalReferrers
+from rra.bundle.referrers import LocalReferrers, blobs_of, is_manifest
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
     BLOCK,
@@ -161,11 +161,42 @@ class ArchiveStore:
             raise UsageError(message, hint="copy the bundle there first: rra copy")
         for name, (_, size) in self._scan().items():
             digest = f"sha256:{name.rpartition('/')[2]}"
-            blob = Descriptor("application/octet-stream", digest, size)
-            if is_digest(digest) and not draft.has(digest):
-                with self.open(blob) as stream:
-                    draft.put_blob(blob, iter(functools.partial(stream.read, BLOCK), b""))
+            if is_digest(digest):
+                self._bring(draft, Descriptor("application/octet-stream", digest, size))
         draft.take_over(self._read_index())
+
+    def _bring(self, draft: LayoutStore, blob: Descriptor) -> None:
+        if not draft.has(blob.digest):
+            with self.open(blob) as stream:
+                draft.put_blob(blob, iter(functools.partial(stream.read, BLOCK), b""))
+
+    def _keep_statements(self, draft: LayoutStore) -> None:
+        """Bring what the file has on the bundles that the new one holds, and on that again.
+
+        Raises:
+            UsageError: It has statements on other bundles, which would be lost.
+        """
+        about = [
+            (entry, subject)
+            for entry in self._read_index().entries
+            if is_manifest(entry)
+            and (subject := self._statements.subject(entry)) is not None
+            and not draft.has(entry.digest)
+        ]
+        while kept := [pair for pair in about if draft.has(pair[1])]:
+            for entry, subject in kept:
+                data = read_blob(self, entry, MAX_MANIFEST_BYTES)
+                for blob in blobs_of(data, entry.digest):
+                    self._bring(draft, blob)
+                draft.put_referrer(data, Descriptor(MANIFEST_TYPE, subject, 0))
+            about = [pair for pair in about if pair not in kept]
+        if about:
+            several = "s" * (len(about) != 1)
+            message = (
+                f"{self._file} holds {len(about)} statement{several} on another bundle, "
+                f"{about[0][1]}, which would be lost"
+            )
+            raise UsageError(message, hint="name another file, or remove that one if you mean it")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -185,6 +216,8 @@ class ArchiveStore:
                 self._draft = LayoutStore(staging / "layout")
                 with self._draft.writing():
                     yield
+                    if self._file.exists():
+                        self._keep_statements(self._draft)
                 self._write(staging)
         finally:
             self._draft = self._members = None

@@ -267,6 +267,9 @@ def _local(text: str, scheme: str) -> tuple[Path, str | None, str | None, str | 
     tag, version = _tag(written)
     if not path:
         raise UsageError(f"{printable(text)} names no path", hint=EXAMPLES)
+    if colon and Path(rest).exists():
+        message = f"{rest} is there, but behind a colon begins a tag, in {printable(text)}"
+        raise UsageError(message, hint="give it a name without a colon")
     if colon and not is_tag(tag):
         message = f"{tag!r} is not a tag, in {printable(text)}"
         hint = "a tag has up to 128 letters, digits, dots, dashes and underscores; paths no colon"

@@ -114,6 +114,22 @@ def read_referring(data: bytes, descriptor: Descriptor) -> Referring:
     return Referring(dataclasses.replace(described, annotations=own), about)
 
 
+def blobs_of(data: bytes, digest: str) -> list[Descriptor]:
+    """Return config and layers of a manifest.
+
+    Raises:
+        FormatError: It lists none.
+    """
+    name = f"manifest {digest}"
+    document = parse_json(data, name)
+    layers = document.get("layers")
+    if not isinstance(layers, list):
+        raise FormatError(f"{name} lists no layers", hint="it is no statement")
+    places = [("/config", document.get("config"))]
+    places += [(f"/layers/{number}", layer) for number, layer in enumerate(layers)]
+    return [parse_descriptor(value, pointer, name) for pointer, value in places]
+
+
 def referrer_of(data: bytes, subject: Descriptor) -> Descriptor:
     """Return the descriptor of a statement that is about a manifest.
 
@@ -164,10 +180,18 @@ class LocalReferrers:
     def refers(self, entry: Descriptor) -> bool:
         """Tell whether an entry is about another manifest; what cannot be read is not."""
         try:
-            said = self._read(entry)
+            return self.subject(entry) is not None
         except CorruptError:
             return False
-        return said is not None and said.subject is not None
+
+    def subject(self, entry: Descriptor) -> str | None:
+        """Return the digest that an entry is about; None for what is no statement.
+
+        Raises:
+            CorruptError: The manifest is missing or is another one.
+        """
+        said = self._read(entry)
+        return said.subject if said is not None else None
 
     def _read(self, entry: Descriptor) -> Referring | None:
         if entry.digest not in self._known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -79,6 +80,11 @@ def size(count: int) -> str:
             break
         value, unit = value / 1024, larger
     return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def word(text: object) -> str:
+    """Return a path or reference as one word of a shell, so that a command can be pasted."""
+    return safe(shlex.quote(str(text)))
 
 
 def next_step(command: str) -> str:

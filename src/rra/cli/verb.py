@@ -82,6 +82,18 @@ def only_option(function: Callable[..., None]) -> Callable[..., None]:
     )(function)
 
 
+def elements_of(only: tuple[str, ...]) -> list[str]:
+    """Return the elements that ``--only`` names; none where it is not given.
+
+    Raises:
+        click.UsageError: It is given and names none: a script's variable may be empty.
+    """
+    elements = [name.strip() for one in only for name in one.split(",") if name.strip()]
+    if only and not elements:
+        raise click.UsageError("--only names no element; leave it away to get all of them")
+    return elements
+
+
 def json_option(function: Callable[..., None]) -> Callable[..., None]:
     """Add ``--json``."""
     return click.option(

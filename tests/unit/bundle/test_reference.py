@@ -112,3 +112,13 @@ def test_any_text_is_either_a_reference_that_reads_back_or_refused(text: str) ->
         return
     if not isinstance(parsed, DirectoryReference):
         assert parse_reference(str(parsed)) == parsed
+
+
+@pytest.mark.parametrize("scheme", ["oci-layout:", "oci-archive:"])
+def test_a_path_with_a_colon_that_is_there_is_not_taken_for_a_tag(
+    tmp_path: Path, scheme: str
+) -> None:
+    (tmp_path / "a:b.tar").mkdir()
+    with pytest.raises(UsageError, match="behind a colon begins a tag"):
+        parse_reference(f"{scheme}{tmp_path}/a:b.tar")
+    assert str(parse_reference(f"{scheme}{tmp_path}/c:b.tar")) == f"{scheme}{tmp_path}/c:b.tar"

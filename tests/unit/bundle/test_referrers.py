@@ -238,3 +238,32 @@ def test_which_statements_a_list_lacks() -> None:
     tags = ["1.0", fallback_tag(subject), companion_tag(subject, one), companion_tag(subject, two)]
     tags += [companion_tag(other, one)]
     assert unlisted_companions(tags, subject, [one]) == [companion_tag(subject, two)]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_bundle_that_is_put_again_keeps_its_statements(make: Make, *, again: bool) -> None:
+    subject = bundle(make())
+    (first, second) = attach(make(), subject, "fine", "wrong")
+    (above,) = attach(make(), first, "not so fine")
+    bundle(make(), "1.0" if again else "1.1")
+    assert [one.digest for one in make().referrers(subject.digest)] == sorted(
+        [first.digest, second.digest]
+    )
+    assert [one.digest for one in make().referrers(first.digest)] == [above.digest]
+    for one in (first, second, above):
+        data, descriptor = resolve(make(), None, one.digest)
+        assert (digest(data), descriptor.size) == (one.digest, len(data))
+        for blob_ in [json.loads(data)["config"], *json.loads(data)["layers"]]:
+            with make().open(Descriptor("x", blob_["digest"], blob_["size"])) as stream:
+                assert digest(stream.read()) == blob_["digest"]
+
+
+def test_a_file_does_not_lose_statements_on_another_bundle(tmp_path: Path) -> None:
+    file = tmp_path / "place"
+    subject = bundle(ArchiveStore(file))
+    attach(ArchiveStore(file), subject, "fine")
+    before = file.read_bytes()
+    with pytest.raises(UsageError, match="holds 1 statement on another bundle") as caught:
+        bundle(ArchiveStore(file), "2.0", MANIFEST + b" ")
+    assert subject.digest in caught.value.message
+    assert file.read_bytes() == before

@@ -12,7 +12,7 @@ import pytest
 
 from rra.artifact.tree import tree_id
 from rra.cli.commands import next as next_verb
-from rra.cli.text import table
+from rra.cli.text import table, word
 from tests.support.artifacts import DEVIATES, make_artifact, outcome
 from tests.support.needs import needs
 
@@ -169,7 +169,9 @@ def test_a_place_that_cannot_be_made_is_said_with_its_variable(
     done = call(verb, "a", cwd=tmp_path)
 
     assert done.returncode == 3, done.stderr
-    assert f"can be made at {tmp_path / 'a' / 'rra.yaml' / 'x'}: " in done.stderr
+    assert "can be " in done.stderr
+    assert f" {tmp_path / 'a' / 'rra.yaml' / 'x'}" in done.stderr
+    assert ": Not a directory" in done.stderr
     assert f"set {variable} to a folder that can be written" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -239,3 +241,16 @@ def test_init_with_all_that_a_run_needs_goes_straight_on(tmp_path: Path) -> None
     )
     said = call("init", "new", cwd=tmp_path).stdout
     assert said.endswith("next: rra run\n"), said
+
+
+def test_a_path_in_the_next_command_can_be_pasted() -> None:
+    assert word("näme mit ☃") == "'näme mit ☃'"
+    assert word("oci-layout:a/b:1.0@sha256:00") == "oci-layout:a/b:1.0@sha256:00"
+    assert word("a\x1b[2Jb") == "'a\\x1b[2Jb'"
+
+
+@pytest.mark.parametrize("verb", [("pull", "localhost:5000/x:1"), ("unpack", "oci-layout:x")])
+def test_no_element_is_not_all_of_them(verb: tuple[str, str], tmp_path: Path) -> None:
+    done = call(*verb, "there", "--only", "", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "names no element" in done.stderr

@@ -9,8 +9,8 @@ import click
 
 from rra import api
 from rra.cli.passphrase import passphrase_of, passphrase_stdin_option
-from rra.cli.text import next_step, table
-from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
+from rra.cli.text import next_step, table, word
+from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _render(result: AttachReport) -> str:
         table(("attached", "signed by", "statement", "from"), rows),
         f"core    {result.core}",
         f"digest  {result.digest}",
-        next_step(f"rra status {safe(place)}"),
+        next_step(f"rra status {word(place)}"),
     ]
     return "\n".join(lines)
 

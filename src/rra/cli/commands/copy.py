@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step, size, table
+from rra.cli.text import next_step, size, table, word
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
 
 if TYPE_CHECKING:
@@ -77,4 +77,4 @@ def _became(blob: BlobCopy) -> str:
 
 def _render(result: CopyReport) -> str:
     place = result.target.partition("@")[0]
-    return f"{copied(result)}\n{next_step(f'rra inspect {place}')}"
+    return f"{copied(result)}\n{next_step(f'rra inspect {word(place)}')}"

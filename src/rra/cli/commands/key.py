@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.passphrase import new_passphrase, passphrase_stdin_option
-from rra.cli.text import next_step
+from rra.cli.text import next_step, word
 from rra.cli.verb import VerbCommand, answer, json_option, refusing, safe
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def _render_new(result: NewKey) -> str:
         f"algorithm    {result.algorithm}",
         f"fingerprint  {result.fingerprint}",
     ]
-    step = next_step(f"rra attach REFERENCE --sign --key {result.private}")
-    return "\n".join([*map(safe, lines), safe(step)])
+    step = next_step(f"rra attach REFERENCE --sign --key {word(result.private)}")
+    return "\n".join([*map(safe, lines), step])
 
 
 @command.command(

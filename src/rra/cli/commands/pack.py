@@ -8,7 +8,7 @@ import click
 
 from rra import api
 from rra.cli.anonymous import anonymity, anonymous_lines, anonymous_options
-from rra.cli.text import next_step, size, table
+from rra.cli.text import next_step, size, table, word
 from rra.cli.verb import VerbCommand, answer, json_option
 
 if TYPE_CHECKING:
@@ -84,6 +84,6 @@ def _render(result: PackReport) -> str:
         f"bundle  {result.target.partition('@')[0]}",
         *(["check   packed twice, under other conditions, with the same digests"] * result.checked),
         *(anonymous_lines(result.anonymous) if result.anonymous else ()),
-        next_step(f"rra inspect {result.target.partition('@')[0]}, then rra push"),
+        next_step(f"rra inspect {word(result.target.partition('@')[0])}, then rra push"),
     ]
     return "\n".join(lines)

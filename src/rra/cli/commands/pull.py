@@ -8,10 +8,11 @@ import click
 
 from rra import api
 from rra.cli.commands.copy import statements
-from rra.cli.text import next_step, size
+from rra.cli.text import next_step, size, word
 from rra.cli.verb import (
     VerbCommand,
     answer,
+    elements_of,
     json_option,
     only_option,
     plain_http_option,
@@ -46,7 +47,7 @@ def command(
     oci-archive:FILE in its place keeps the bundle as it is. A pull that breaks off goes on where it
     ended when it is started again.
     """
-    elements = [name.strip() for one in only for name in one.split(",") if name.strip()]
+    elements = elements_of(only)
     answer(
         "pull",
         lambda progress: api.pull(
@@ -65,6 +66,6 @@ def _render(result: PullReport) -> str:
         f"core    {result.core}",
         f"digest  {result.digest}",
         *([f"with    {statements(result.referrers)} on it"] if result.referrers else []),
-        next_step(f"rra verify {place}" if result.complete else "read what is there"),
+        next_step(f"rra verify {word(place)}" if result.complete else "read what is there"),
     ]
     return "\n".join(safe(line) for line in lines)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step, size
+from rra.cli.text import next_step, size, word
 from rra.cli.verb import (
     VerbCommand,
     answer,
+    elements_of,
     json_option,
     only_option,
     plain_http_option,
@@ -44,7 +45,7 @@ def command(
     @sha256:… to pin the digest. DIRECTORY is new or empty; it is called as the artifact by
     default, and appears when every digest in the bundle was seen to hold.
     """
-    elements = [name.strip() for one in only for name in one.split(",") if name.strip()]
+    elements = elements_of(only)
     answer(
         "unpack",
         lambda progress: api.unpack(
@@ -64,6 +65,6 @@ def _render(result: UnpackReport) -> str:
         f"files   {parts}",
         f"core    {result.core}",
         f"digest  {result.digest}",
-        next_step(f"rra verify {found.target}" if found.complete else "read what is there"),
+        next_step(f"rra verify {word(found.target)}" if found.complete else "read what is there"),
     ]
     return "\n".join(safe(line) for line in lines)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rra import api
-from rra.cli.text import next_step, number, table
+from rra.cli.text import next_step, number, table, word
 from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def _render(result: VerifyResult, reference: str) -> str:
 
 def _next(reference: str) -> str:
     """Return the line with the next commands, for the same artifact or bundle."""
-    named = "" if reference == "." else f" {safe(shlex.quote(reference))}"
+    named = "" if reference == "." else f" {word(reference)}"
     return next_step(f"rra audit{named}, then rra report{named}")
 
 
