@@ -142,11 +142,12 @@ def registry_check(
 
 def _why(line: dict[str, Any], known: Verdict | None) -> str:
     if known is not None:
-        return "known"
+        return "" if known == "passed" else "as its line says, from an earlier check"
     if line["error"] is not None:
         return str(line["error"]["message"])
     rules = ", ".join(line["rules"][:5])
-    return f"{line['counts']['error']} errors: {rules}" if rules else ""
+    count = line["counts"]["error"]
+    return f"{count} error{'s' * (count != 1)}: {rules}" if rules else ""
 
 
 def _line(task: _Task, text: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from rra.bundle.index import BLOBS, INDEX, MAX_INDEX_BYTES, OCI_LAYOUT, Index
 from rra.bundle.layout import LayoutStore, check_version
 from rra.bundle.names import printable
 from rra.bundle.reference import is_digest
-from rra.bundle.referrers import LocalReferrers, blobs_of, is_manifest
+from rra.bundle.referrers import LocalReferrers, is_manifest, listed_blobs
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
     BLOCK,
@@ -186,7 +186,7 @@ class ArchiveStore:
         while kept := [pair for pair in about if draft.has(pair[1])]:
             for entry, subject in kept:
                 data = read_blob(self, entry, MAX_MANIFEST_BYTES)
-                for blob in blobs_of(data, entry.digest):
+                for blob in listed_blobs(data, entry.digest):
                     self._bring(draft, blob)
                 draft.put_referrer(data, Descriptor(MANIFEST_TYPE, subject, 0))
             about = [pair for pair in about if pair not in kept]

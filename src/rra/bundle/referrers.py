@@ -114,8 +114,8 @@ def read_referring(data: bytes, descriptor: Descriptor) -> Referring:
     return Referring(dataclasses.replace(described, annotations=own), about)
 
 
-def blobs_of(data: bytes, digest: str) -> list[Descriptor]:
-    """Return config and layers of a manifest.
+def listed_blobs(data: bytes, digest: str) -> list[Descriptor]:
+    """Return the config and the layers that a manifest lists, in this order.
 
     Raises:
         FormatError: It lists none.
@@ -124,7 +124,9 @@ def blobs_of(data: bytes, digest: str) -> list[Descriptor]:
     document = parse_json(data, name)
     layers = document.get("layers")
     if not isinstance(layers, list):
-        raise FormatError(f"{name} lists no layers", hint="it is no statement")
+        raise FormatError(
+            f"{name} lists no layers", hint="it is no bundle, and no statement on one"
+        )
     places = [("/config", document.get("config"))]
     places += [(f"/layers/{number}", layer) for number, layer in enumerate(layers)]
     return [parse_descriptor(value, pointer, name) for pointer, value in places]

@@ -17,6 +17,13 @@ _SHOWN = 300
 _UNKNOWN = {"BLOB_UNKNOWN", "MANIFEST_BLOB_UNKNOWN"}
 
 
+DAMAGED = (
+    "do not use what is there: whoever keeps the registry has to remove that blob before"
+    " a push can mend it; get the bundle from another place until then"
+)
+"""What to do about a blob that a registry gives with other bytes than its digest says."""
+
+
 class UnknownBlobError(RegistryError):
     """A registry refuses a manifest because of a blob that it does not have."""
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from rra._base.progress import size_text
 from rra.bundle.store import BLOCK, BlobReader, Descriptor
 from rra.errors import CorruptError, RegistryError
+from rra.registry.failures import DAMAGED
 from rra.registry.meter import Meter
 from rra.registry.parallel import Stop, StoppedError, first_fault, workers
 from rra.registry.partial import Partial, open_partial, partials
@@ -196,7 +197,7 @@ def _go_on(job: _Job, partial: Partial) -> None:
                     f"blob {blob.digest} in {source.name} is longer than the {blob.size} bytes"
                     " declared"
                 )
-                raise CorruptError(message, hint="get the bundle again from where it came")
+                raise CorruptError(message, hint=DAMAGED)
             partial.append(block)
             meter.add(len(block))
 
@@ -211,7 +212,7 @@ def _other(source: RegistryStore, partial: Partial) -> CorruptError:
     )
     partial.restart()
     message = f"blob {blob.digest} in {source.name} {what}"
-    return CorruptError(message, hint="get the bundle again from where it came")
+    return CorruptError(message, hint=DAMAGED)
 
 
 class _Placed(io.RawIOBase):

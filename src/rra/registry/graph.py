@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
-from rra.bundle.jsonio import parse_json
 from rra.bundle.names import printable
-from rra.bundle.referrers import MAX_REFERRERS
-from rra.bundle.store import MANIFEST_TYPE, BlobStore, Descriptor, parse_descriptor
+from rra.bundle.referrers import MAX_REFERRERS, listed_blobs
+from rra.bundle.store import MANIFEST_TYPE, BlobStore, Descriptor
 from rra.errors import FormatError
 from rra.registry.fetch import Titled
 
@@ -86,20 +84,12 @@ def blobs_of(data: bytes, manifest: Descriptor, source: str) -> tuple[Titled, ..
     Raises:
         FormatError: It is no manifest of that form.
     """
-    name = f"manifest {manifest.digest}"
     if manifest.media_type != MANIFEST_TYPE:
         message = f"{source}: {manifest.digest} is {manifest.media_type}, not one bundle"
         raise FormatError(message, hint="name one bundle of it by its digest")
-    document = parse_json(data, name)
-    layers = document.get("layers")
-    if not isinstance(layers, list):
-        raise FormatError(f"{name} lists no layers", hint="it is no bundle")
     found: dict[str, Titled] = {}
-    places: list[tuple[str, Any]] = [("/config", document.get("config"))]
-    places += [(f"/layers/{number}", layer) for number, layer in enumerate(layers)]
-    for pointer, value in places:
-        blob = parse_descriptor(value, pointer, name)
-        kind = "config" if pointer == "/config" else blob.media_type
+    for number, blob in enumerate(listed_blobs(data, manifest.digest)):
+        kind = blob.media_type if number else "config"
         title = blob.annotations.get(_TITLE) or kind
         found.setdefault(blob.digest, (printable(title[:200]), blob))
     return tuple(found.values())

@@ -22,7 +22,7 @@ from rra.bundle.referrers import is_reserved_tag
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, verified
 from rra.errors import CorruptError, RegistryError, UsageError
 from rra.registry.body import Body
-from rra.registry.failures import broke, host_of, plain_body, unreachable
+from rra.registry.failures import DAMAGED, broke, host_of, plain_body, unreachable
 from rra.registry.manifests import Manifests
 from rra.registry.parallel import DigestLocks
 from rra.registry.pieces import PiecesRefusedError, PiecewiseUpload
@@ -430,7 +430,7 @@ def _check_length(
             f"blob {descriptor.digest} in {where} has another size: {length.strip()[:20]} bytes"
             f"{rest} where the manifest says {descriptor.size}"
         )
-        raise CorruptError(message, hint="get the bundle again from where it came")
+        raise CorruptError(message, hint=DAMAGED)
 
 
 def _few(tags: list[str]) -> str:

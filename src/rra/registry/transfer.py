@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from rra._base.progress import size_text
@@ -29,6 +30,8 @@ from rra.registry.parallel import Stop, run_all
 from rra.registry.partial import drop_partials
 from rra.registry.referrers import Unlisted
 from rra.registry.store import RegistryStore
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,17 +98,22 @@ def transfer(
     """
     data, manifest = resolve(source, *wanted)
     bundle = blobs_of(data, manifest, source.name)
-    beside = (
-        statements(source, manifest, progress)
-        if referrers and isinstance(source, BlobStore)
-        else []
-    )
+    with _telling_apart(bundle):
+        beside = (
+            statements(source, manifest, progress)
+            if referrers and isinstance(source, BlobStore)
+            else []
+        )
     every: dict[str, Titled] = {}
     for titled in itertools.chain(bundle, *(one.blobs for one in beside)):
         every.setdefault(titled[1].digest, titled)
     blobs = list(every.values())
     # What came here is kept until the bundle has its name, whatever ends us before.
-    with contextlib.ExitStack() as until_named, target.writing():
+    with (
+        contextlib.ExitStack() as until_named,
+        target.writing(),
+        _telling_apart(bundle, beside),
+    ):
         if isinstance(source, RegistryStore) and isinstance(target, LayoutStore | ArchiveStore):
             missing = [(title, blob) for title, blob in blobs if not target.has(blob.digest)]
             wanting = {blob.digest for _, blob in missing}
@@ -126,6 +134,29 @@ def transfer(
         tuple(naming.copies.values()),
         tuple(one.descriptor for one in beside),
     )
+
+
+@contextlib.contextmanager
+def _telling_apart(
+    bundle: Sequence[Titled], beside: Sequence[Statement] | None = None
+) -> Iterator[None]:
+    """Say so where a statement is damaged and not the bundle, and how to go on without it.
+
+    Args:
+        bundle: Blobs of the bundle.
+        beside: The statements; None while their manifests are looked for.
+    """
+    try:
+        yield
+    except CorruptError as error:
+        own = {blob.digest for _, blob in bundle}
+        named = set(_DIGEST.findall(error.message))
+        theirs = {blob.digest for one in beside or () for _, blob in one.blobs} - own
+        if beside is not None and not named & theirs:
+            raise
+        message = f"a statement on the bundle is damaged: {error.message}"
+        hint = "rra copy --no-referrers takes the bundle without the statements on it"
+        raise CorruptError(message, hint=hint) from error
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

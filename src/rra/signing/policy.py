@@ -17,7 +17,7 @@ from rra._base.yaml import Key, YamlDocument
 from rra._base.yaml import parse_bytes as parse_yaml_bytes
 from rra.errors import FormatError, Problem, RraError, UsageError
 from rra.signing.keys import PublicKey, read_public_key
-from rra.signing.names import KINDS, predicate_type
+from rra.signing.names import KINDS, kind_of, predicate_type
 from rra.signing.trust import Identity, Signer, Trust, Verification
 
 POLICY_TYPE = "rra-policy/v1"
@@ -135,6 +135,9 @@ def load_policy(path: Path) -> Policy:
         ) from error
     if len(data) > _MAX_BYTES:
         raise FormatError(f"the policy {path} is larger than {_MAX_BYTES} bytes", hint=_HINT)
+    if not data.strip():
+        hint = f"write at least, which trusts nobody: type: {POLICY_TYPE}"
+        raise FormatError(f"the policy {path} is empty", hint=hint)
     return _Reader(parse_yaml_bytes(data, source=str(path)), path.parent).policy()
 
 
@@ -153,12 +156,13 @@ class _Reader:
             self._refuse()
         self._only((), data, _TOP)
         root = self._trusted_root(data)
-        signers = [
-            signer
+        placed = [
+            (index, signer)
             for index, entry in enumerate(self._list(("trust",), data))
             if (signer := self._signer(("trust", index), entry)) is not None
         ]
-        self._each_once(signers)
+        self._each_once(placed)
+        signers = [signer for _, signer in placed]
         if root is None and any(signer.key is None for signer in signers):
             message = "identities are checked against a trusted_root, and none is named"
             self._fault(("trust",), message)
@@ -271,14 +275,15 @@ class _Reader:
         self._fault(path, f"{kind!r} is neither a predicate type (a URI) nor {', '.join(KINDS)}")
         return None
 
-    def _each_once(self, signers: list[Signer]) -> None:
+    def _each_once(self, placed: list[tuple[int, Signer]]) -> None:
         seen: dict[object, int] = {}
-        for signer in signers:
+        for index, signer in placed:
             who = signer.key.fingerprint if signer.key else (signer.subject, signer.issuer)
             for what, value in (("name", ("name", signer.name)), ("signer", who)):
                 seen[value] = seen.get(value, 0) + 1
                 if seen[value] == 2:
-                    self._fault(("trust",), f"the same {what} is given twice: {signer.name}")
+                    message = f"the same {what} is given twice: {signer.name}"
+                    self._fault(("trust", index), message)
 
     def _requirement(
         self, path: tuple[Key, ...], entry: Any, signers: list[Signer]
@@ -296,10 +301,11 @@ class _Reader:
         if len(self._problems) > before or kind is None or self._has_fault_in("trust"):
             return None
         able = {one.name for one in signers if one.may_state(kind)}
+        said = kind_of(kind) or kind
         for name in sorted((names or frozenset()) - able):
-            self._fault((*path, "from"), f"{name!r} is nobody who is trusted with {kind}")
+            self._fault((*path, "from"), f"{name!r} is nobody who is trusted with {said}")
         if count > len(able if names is None else names & able):
-            self._fault(path, f"fewer than {count} are trusted with {kind}: it can never be met")
+            self._fault(path, f"fewer than {count} are trusted with {said}: it can never be met")
         return Requirement(kind, count, names)
 
     def _names(self, path: tuple[Key, ...], entry: Mapping[Any, Any]) -> frozenset[str] | None:

@@ -269,6 +269,38 @@ def test_a_bundle_gets_no_tag_of_statements(
 # ---------------------------------------------------------------------------- hostile
 
 
+def flip(folder: Path, digest: str) -> None:
+    """Damage a blob of a folder."""
+    blob = folder / "blobs" / "sha256" / digest.removeprefix("sha256:")
+    blob.chmod(0o644)
+    data = bytearray(blob.read_bytes())
+    data[0] ^= 1
+    blob.write_bytes(data)
+
+
+@pytest.mark.parametrize("form", ["file", "api"])
+@pytest.mark.parametrize("part", ["manifest", "layer"])
+def test_a_damaged_statement_is_told_from_a_damaged_bundle(
+    places: Places, tmp_path: Path, form: str, part: str
+) -> None:
+    source = places("folder", "one")
+    subject, _ = fill(source)
+    (first, *_) = source.referrers(subject.digest)
+    (found,) = (one for one in graph.statements(source, subject, str) if one.descriptor == first)
+    flip(tmp_path / "one", first.digest if part == "manifest" else found.blobs[-1][1].digest)
+    with pytest.raises(CorruptError, match="a statement on the bundle is damaged: ") as caught:
+        transfer(places("folder", "one"), places(form, "two"), wanted=("1.0", None), tag="1.0")
+    assert "--no-referrers" in caught.value.hint
+    transfer(
+        places("folder", "one"),
+        places(form, "two"),
+        wanted=("1.0", None),
+        tag="1.0",
+        referrers=False,
+    )
+    assert resolve(places(form, "two"), "1.0", None)[1].digest == subject.digest
+
+
 def test_statements_deeper_than_is_carried(places: Places) -> None:
     store = places("folder", "one")
     subject, _ = fill(store)

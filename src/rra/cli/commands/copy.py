@@ -38,7 +38,7 @@ def command(source: str, target: str, alone: bool, plain_http: bool, as_json: bo
 
     Both are oci-layout:DIR[:TAG], oci-archive:FILE[:TAG] or HOST/REPOSITORY[:TAG]; the source may
     also be https://HOST/FILE#sha256:…, a file on the web with its SHA-256. The tag of the target is
-    that of the source by default. Every byte is checked on the way, and the bundle
+    that of the source by default. Every byte that is sent is checked on the way, and the bundle
     appears in the target when all of it is there. Statements on it come along: reviews, audits,
     reproductions, notices and signatures.
     """

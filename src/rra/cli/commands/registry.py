@@ -240,10 +240,21 @@ def _render_list(result: Listing) -> str:
     width = max((len(bundle.reference) for bundle in result.bundles), default=0)
     lines = [_one_line(bundle, min(width, 72)) for bundle in result.bundles]
     count = len(result.bundles)
-    lines.append(f"{count} bundle{'s' * (count != 1)} in {safe(result.source)}")
+    lines.append(f"{count} bundle{'s' * (count != 1)} in {safe(result.source)}{_of_them(result)}")
     if count:
         lines.append(next_step("rra pull REFERENCE, or rra inspect REFERENCE"))
     return "\n".join(lines)
+
+
+def _of_them(result: Listing) -> str:
+    """Say how many could not be read, and after a check how many are there."""
+    bundles = result.bundles
+    unread = sum(one.error is not None for one in bundles)
+    checked = sum(one.state is not None for one in bundles)
+    there = sum(one.state == "there" for one in bundles)
+    said = [f"{unread} of them could not be read"] * bool(unread)
+    said += [f"{there} of {checked} looked for are there as listed"] * bool(checked)
+    return f"; {'; '.join(said)}" if said else ""
 
 
 def _one_line(bundle: Listed, width: int) -> str:
