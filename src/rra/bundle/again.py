@@ -22,7 +22,7 @@ from rra.bundle.config import LayerRecord
 from rra.bundle.layers import PlannedLayer
 from rra.bundle.measured import MeasuredBundle
 from rra.bundle.pack import pack_bundle
-from rra.errors import InternalError, RraError
+from rra.errors import InternalError, RraError, StorageError
 
 JOB, ANSWER, COPY = "job.json", "answer.json", "another place"
 """Names in the folder of a check: what to do, what came out, and where the copy lies."""
@@ -67,7 +67,7 @@ def main(folder: Path) -> None:
                 reuse=False,
                 watcher=noted,
             )
-    except InternalError:
+    except (InternalError, StorageError):
         raise
     except RraError as error:
         answer["error"] = error.message
@@ -108,4 +108,8 @@ def _listed_backwards() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    try:
+        main(Path(sys.argv[1]))
+    except StorageError as error:
+        sys.stderr.write(f"{error.message}\n")
+        sys.exit(StorageError.exit_code)

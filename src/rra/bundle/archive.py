@@ -10,6 +10,7 @@ Source: OCI Image Specification 1.1, Image Layout; POSIX.1-2017, ustar interchan
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import io
 import os
@@ -53,7 +54,7 @@ class ArchiveStore:
     def __init__(self, file: Path) -> None:
         """Name the file; it is looked at when something is read or written."""
         self._file = file
-        self._members: dict[str, Place] | None = None
+        self._members: tuple[os.stat_result, dict[str, Place]] | None = None
         self._draft: LayoutStore | None = None
         self._statements = LocalReferrers(self)
 
@@ -75,17 +76,18 @@ class ArchiveStore:
         Raises:
             CorruptError: The blob is missing, or not of that size and digest.
         """
-        place = self._scan().get(_blob(descriptor.digest))
-        if place is None:
-            message = f"blob {descriptor.digest} is not in {self.name}"
-            raise CorruptError(message, hint=_HINT)
-        if place[1] != descriptor.size:
-            message = (
-                f"blob {descriptor.digest} in {self.name} has {place[1]} bytes,"
-                f" not the {descriptor.size} declared"
-            )
-            raise CorruptError(message, hint=_HINT)
+        self._scan()
         with self._file.open("rb", buffering=0) as file:
+            place = self._places(file).get(_blob(descriptor.digest))
+            if place is None:
+                message = f"blob {descriptor.digest} is not in {self.name}"
+                raise CorruptError(message, hint=_HINT)
+            if place[1] != descriptor.size:
+                message = (
+                    f"blob {descriptor.digest} in {self.name} has {place[1]} bytes,"
+                    f" not the {descriptor.size} declared"
+                )
+                raise CorruptError(message, hint=_HINT)
             file.seek(place[0])
             with verified(_Part(file, place[1]), descriptor, self.name) as stream:
                 yield stream
@@ -209,6 +211,23 @@ class ArchiveStore:
         if self._file.is_dir():
             hint = "name a file, or a folder with oci-layout:DIR"
             raise UsageError(f"{self._file} is a folder", hint=hint)
+        with self._alone(), self._replacing():
+            yield
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other writers of our kind away until a new file has taken the place of this one."""
+        with contextlib.ExitStack() as stack:
+            while self._file.exists():
+                with storage_errors(self._file):
+                    file = stack.enter_context(self._file.open("rb"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if _is_file(self._file, os.fstat(file.fileno())):
+                    break  # otherwise another writer has replaced it while we waited
+            yield
+
+    @contextlib.contextmanager
+    def _replacing(self) -> Iterator[None]:
         if self._file.exists():
             self._refuse_to_replace_others()
         try:
@@ -255,25 +274,38 @@ class ArchiveStore:
         return Index.parse(self._small(INDEX), self.name)
 
     def _small(self, name: str) -> bytes:
-        offset, length = self._scan()[name]
-        if length > MAX_INDEX_BYTES:
-            message = f"{name} in {self._file} is larger than {MAX_INDEX_BYTES} bytes"
-            raise CorruptError(message, hint=_HINT)
         with self._file.open("rb") as file:
+            offset, length = self._places(file)[name]
+            if length > MAX_INDEX_BYTES:
+                message = f"{name} in {self._file} is larger than {MAX_INDEX_BYTES} bytes"
+                raise CorruptError(message, hint=_HINT)
             file.seek(offset)
             return file.read(length)
 
     def _scan(self) -> dict[str, Place]:
-        if self._members is None:
-            if self._file.is_dir():
-                hint = f"for a bundle in a folder give oci-layout:{self._file}"
-                raise UsageError(f"{self._file} is a folder, not a file", hint=hint)
-            if not self._file.is_file():
-                hint = "make it with: rra pack ARTIFACT oci-archive:FILE"
-                raise UsageError(f"no such file: {self._file}", hint=hint)
-            with self._file.open("rb") as file:
-                self._members = scan(file, str(self._file))
-        return self._members
+        if self._file.is_dir():
+            hint = f"for a bundle in a folder give oci-layout:{self._file}"
+            raise UsageError(f"{self._file} is a folder, not a file", hint=hint)
+        if not self._file.is_file():
+            hint = "make it with: rra pack ARTIFACT oci-archive:FILE"
+            raise UsageError(f"no such file: {self._file}", hint=hint)
+        with self._file.open("rb") as file:
+            return self._places(file)
+
+    def _places(self, file: BinaryIO) -> dict[str, Place]:
+        """Return where the files of the open archive lie; it may be another one than before."""
+        status = os.fstat(file.fileno())
+        if self._members is None or not os.path.samestat(status, self._members[0]):
+            self._members = (status, scan(file, str(self._file)))
+        return self._members[1]
+
+
+def _is_file(path: Path, status: os.stat_result) -> bool:
+    """Tell whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(status, path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def scan(file: BinaryIO, where: str) -> dict[str, Place]:

@@ -25,7 +25,7 @@ from rra.bundle.again import ANSWER, COPY, JOB
 from rra.bundle.config import LayerRecord
 from rra.bundle.layers import PlannedLayer, assign_files
 from rra.bundle.names import printable
-from rra.errors import CorruptError, InternalError, Problem
+from rra.errors import CorruptError, InternalError, Problem, StorageError
 
 CONDITIONS = (
     "umask",
@@ -127,6 +127,9 @@ def packed_elsewhere(artifact: Artifact, created: str | None) -> Iterator[Second
             atomic_write(folder / JOB, json.dumps(job))
         command = [sys.executable, "-m", "rra.bundle.again", str(folder)]
         done = run(command, cwd=folder, env=_other_environment())
+        if done.returncode == StorageError.exit_code:
+            message = f"no second packing to compare with: {done.last_error(1)}"
+            raise StorageError(message, hint=f"free some space in {folder.parent}, or set TMPDIR")
         if not done.ok:
             raise InternalError(f"the second packing broke: {done.last_error()}")
         yield Second(artifact, folder / COPY, json.loads((folder / ANSWER).read_bytes()))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -104,6 +107,7 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    _open_streams()
     try:
         group(standalone_mode=False)
     except click.exceptions.Exit as ending:
@@ -117,6 +121,24 @@ def main() -> None:
         # The reader has what it wanted (`rra … | head`); nothing more may be written.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF}:
+            raise
+        from rra.cli.verb import refuse_output
+
+        refuse_output(error)
+
+
+def _open_streams() -> None:
+    """Give standard streams that are closed a place to go, before a file gets their number."""
+    number = os.open(os.devnull, os.O_RDWR)
+    while number <= 2:
+        number = os.dup(number)
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            sink = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+            setattr(sys, name, sink)
 
 
 def _refuse(error: click.ClickException) -> None:

@@ -10,14 +10,15 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import click
 
-from rra.errors import Problem, RraError, UsageError
+from rra.errors import Problem, RraError, StorageError, UsageError
 
 ENVELOPE_VERSION = "1.0"
 _DOCUMENT_ENDS = (".yaml", ".json", ".lock")
+_INTERRUPTED = "interrupted; nothing is half-written"
 Progress = Callable[[str], None]
 
 
@@ -122,7 +123,10 @@ def answer(
     except RraError as error:
         _fail(verb, error, as_json=as_json)
     except KeyboardInterrupt:
-        click.echo("interrupted; nothing is half-written", err=True)
+        if as_json:
+            said = {"slug": "interrupted", "message": _INTERRUPTED, "hint": ""}
+            show_result(json.dumps(_envelope(verb, 130, {"error": said}, ()), indent=2))
+        click.echo(_INTERRUPTED, err=True)
         sys.exit(130)
     except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
         raise
@@ -134,12 +138,37 @@ def answer(
         _crash(verb, error, as_json=as_json)
     if as_json:
         envelope = _envelope(verb, result.exit_code, result.to_json(), result.problems)
-        click.echo(json.dumps(envelope, indent=2, ensure_ascii=False))
+        show_result(json.dumps(envelope, indent=2, ensure_ascii=False))
     else:
         _show_problems(result.problems)
-        click.echo(render(result))
-    sys.stdout.flush()
+        show_result(render(result))
     sys.exit(result.exit_code)
+
+
+def show_result(text: str) -> None:
+    """Write a result to standard output, or end the process where nobody can take it.
+
+    Raises:
+        BrokenPipeError: The reader has gone, which is no fault.
+    """
+    try:
+        click.echo(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        refuse_output(error)
+
+
+def refuse_output(error: OSError) -> NoReturn:
+    """Say that standard output takes nothing, and exit; what is still in its buffer goes."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 1)
+    os.close(sink)
+    message = f"the result cannot be written to standard output: {error.strerror}"
+    click.echo(f"error: {message} [{StorageError.slug}]", err=True)
+    click.echo("  what to do: send it elsewhere; what the verb itself does is done", err=True)
+    sys.exit(StorageError.exit_code)
 
 
 @contextlib.contextmanager
@@ -199,7 +228,7 @@ def _fail(verb: str, error: RraError, *, as_json: bool) -> None:
     if as_json:
         result = {"error": {"slug": error.slug, "message": error.message, "hint": error.hint}}
         envelope = _envelope(verb, error.exit_code, result, error.problems)
-        click.echo(json.dumps(envelope, indent=2, ensure_ascii=False))
+        show_result(json.dumps(envelope, indent=2, ensure_ascii=False))
     else:
         message, hint = error.message, error.hint
         if len(error.problems) == 1 and error.problems[0].message in message:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -267,3 +268,25 @@ def test_a_file_does_not_lose_statements_on_another_bundle(tmp_path: Path) -> No
         bundle(ArchiveStore(file), "2.0", MANIFEST + b" ")
     assert subject.digest in caught.value.message
     assert file.read_bytes() == before
+
+
+def test_writers_at_once_lose_no_statement(make: Make) -> None:
+    subject = bundle(make())
+
+    def write(number: int) -> list[str]:
+        texts = [f"{number} {turn}" for turn in range(4)]
+        return [attach(make(), subject, text)[0].digest for text in texts]
+
+    with ThreadPoolExecutor(4) as pool:
+        written = [one for digests in pool.map(write, range(4)) for one in digests]
+    assert [one.digest for one in make().referrers(subject.digest)] == sorted(written)
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_looked_at_again(tmp_path: Path) -> None:
+    file = tmp_path / "place"
+    subject = bundle(ArchiveStore(file))
+    reader = ArchiveStore(file)
+    assert reader.referrers(subject.digest) == []
+    (one,) = attach(ArchiveStore(file), subject, "fine")
+    assert [found.digest for found in reader.referrers(subject.digest)] == [one.digest]
+    assert resolve(reader, "1.0", None)[1].digest == subject.digest
