@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from rra.bundle.layout import LayoutStore
 from rra.bundle.measured import MeasuredBundle
 from rra.bundle.pack import pack_bundle
 from rra.bundle.repack import DifferentError, Second, packed_elsewhere
+from rra.errors import StorageError
 from tests.support.bundles import locked_artifact, pack
+from tests.support.disks import mounted_disk
+from tests.support.needs import needs
 
 
 @pytest.fixture
@@ -55,6 +59,22 @@ def test_a_layer_that_is_there_once_is_named(artifact: Artifact, tmp_path: Path)
         place.unlink()
         with pytest.raises(DifferentError, match="evidence-main is there the second time only"):
             second_pack(artifact, second, tmp_path / "b")
+
+
+@needs("tmpfs")
+@pytest.mark.parametrize("size", ["16k", "64k"])
+def test_no_room_for_a_second_packing(
+    artifact: Artifact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    (artifact.root / "code" / "pkg" / "large.py").write_text("x = 1\n" * 40_000)
+    with mounted_disk(tmp_path / "disk", size) as disk:
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+        with (
+            pytest.raises(StorageError, match=r"no space left|second packing"),
+            packed_elsewhere(artifact, None),
+        ):
+            pytest.fail("there was room for it")
+        assert list(disk.iterdir()) == []
 
 
 def test_another_time_gives_another_manifest(artifact: Artifact, tmp_path: Path) -> None:
