@@ -26,9 +26,16 @@ def test_no_example_is_passed_over() -> None:
 
 
 def test_the_shipped_artifact_has_no_finding(example: Example) -> None:
-    answer = rra("lint", example.artifact, "--profile", "archival", "--json").expect(0)
+    answer = rra("lint", example.artifact, "--profile", "reproducible", "--json").expect(0)
 
     assert answer.result["findings"] == []
+
+
+def test_for_the_archive_it_lacks_nothing_but_interpreter_and_wheels(example: Example) -> None:
+    """They are some hundred megabytes; `rra lock --keep --runtime` brings them."""
+    answer = rra("lint", example.artifact, "--profile", "archival", "--json").expect(1)
+
+    assert {finding["rule"] for finding in answer.result["findings"]} == {"RRA203"}
 
 
 @needs("git")

@@ -34,6 +34,17 @@ class Anonymity:
     keep_paper: bool = False
     mapping: Path | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse texts that every file holds: a script's variable may be empty.
+
+        Raises:
+            UsageError: One of them has no letter and no digit.
+        """
+        for option, texts in (("--also", self.also), ("--keep", self.keep)):
+            if any(not any(map(str.isalnum, text)) for text in texts):
+                message = f"{option} names no text: it has no letter and no digit"
+                raise UsageError(message, hint=f"leave {option} away, or give a name")
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnonymousReport:

@@ -47,7 +47,7 @@ def anonymity(options: dict[str, Any]) -> Anonymity | None:
     """Return what the options ask for.
 
     Raises:
-        click.UsageError: One of them needs ``--anonymous``.
+        click.UsageError: One of them needs ``--anonymous``, or names no text.
     """
     wanted = {name: options[name] for name in ("also", "keep", "keep_paper", "mapping")}
     if not options["anonymous"]:
@@ -56,8 +56,12 @@ def anonymity(options: dict[str, Any]) -> Anonymity | None:
                 raise click.UsageError(f"--{name.replace('_', '-')} needs --anonymous")
         return None
     from rra.api._anonymous import Anonymity
+    from rra.errors import UsageError
 
-    return Anonymity(**wanted)
+    try:
+        return Anonymity(**wanted)
+    except UsageError as error:
+        raise click.UsageError(f"{error.message}; {error.hint}") from error
 
 
 def anonymous_lines(report: AnonymousReport) -> list[str]:

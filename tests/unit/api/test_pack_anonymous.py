@@ -483,3 +483,10 @@ def test_the_command_says_what_was_done_and_where_the_secret_lies(tmp_path: Path
         )
         assert done.returncode == 2
         assert "needs --anonymous" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["", " ", "·", "--"])
+@pytest.mark.parametrize("option", ["also", "keep"])
+def test_a_text_that_every_file_holds_is_refused(option: str, text: str) -> None:
+    with pytest.raises(UsageError, match=f"--{option} names no text"):
+        Anonymity(**{option: ("Käthe", text)})  # type: ignore[arg-type]

@@ -105,5 +105,5 @@ def _changes(context: Context, record: ExecutionRecord) -> Iterator[str]:
         changed.append("the environment was locked again")
     known = context.artifact.lock
     if not changed and known is not None and known.core != record.core:
-        changed.append("code, data or a definition has changed")
+        changed.append("code, data, what the environment carries, or a definition has changed")
     yield from changed
