@@ -135,14 +135,16 @@ def blanked(artifact: Artifact, wanted: Anonymity, progress: Progress) -> Iterat
 def keep_mapping(done: Blanked, wanted: Anonymity, place: Path, digest: str) -> AnonymousReport:
     """Write the private mapping, and return the report that names it.
 
+    Where the mapping of another bundle has that name, it gets one with its digest.
+
     Raises:
         StorageError: The disk is full or refuses.
     """
     from rra.author.anonymous import AnonymousOptions, mapping_document, write_mapping
 
     options = AnonymousOptions(wanted.also, wanted.keep, wanted.keep_paper)
-    write_mapping(place, mapping_document(done.copy, options, digest=digest))
-    return dataclasses.replace(done.report, mapping=place)
+    written = write_mapping(place, mapping_document(done.copy, options, digest=digest))
+    return dataclasses.replace(done.report, mapping=written)
 
 
 def mapping_place(

@@ -150,6 +150,21 @@ def test_the_mapping_is_private_and_lies_outside(tmp_path: Path) -> None:
     assert NAME.encode() not in everything(tmp_path / "out")
 
 
+def test_no_mapping_takes_the_place_of_that_of_another_bundle(tmp_path: Path) -> None:
+    root = artifact(tmp_path, {"README.md": "# Study\n\nMade at Zanzibar.\n"})
+    first, again = (pack(root, tmp_path / "out").anonymous for _ in range(2))
+    other = pack(root, tmp_path / "out", also=("Zanzibar",))
+    assert first is not None
+    assert again is not None
+    assert other.anonymous is not None
+    assert other.packed is not None
+    digest = other.packed.descriptor.digest.removeprefix("sha256:")
+    assert first.mapping == again.mapping == tmp_path / "out.private.json"
+    assert other.anonymous.mapping == tmp_path / f"out-{digest[:12]}.private.json"
+    texts = [json.loads(one.read_bytes())["options"]["also"] for one in tmp_path.glob("out*.json")]
+    assert sorted(texts) == [[], ["Zanzibar"]]
+
+
 def test_the_mapping_is_refused_inside_of_what_is_shared(tmp_path: Path) -> None:
     root = artifact(tmp_path)
     wanted = Anonymity(mapping=root / "private.json")
