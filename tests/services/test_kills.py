@@ -112,7 +112,7 @@ def test_pushes_of_a_directory_that_are_killed(bundles: tuple[str, str]) -> None
 
 
 @pytest.mark.parametrize(
-    "count", [6, pytest.param(120, marks=pytest.mark.slow)], ids=["few", "many"]
+    "count", [6, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_copies_into_a_folder_that_is_in_use_are_killed(
     bundles: tuple[str, str], count: int
