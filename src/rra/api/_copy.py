@@ -186,7 +186,7 @@ def carry(
     digest = bundle.descriptor.digest
     tag = target.tag or tag_of_version(bundle.config.artifact_manifest().version)
     place = open_store(target, progress=progress, plain_http=plain_http)
-    _refuse_collision(place, tag, bundle)
+    _refuse_collision(place, tag, bundle, target.version)
     done = transfer(
         store,
         place,
@@ -207,20 +207,39 @@ def carry(
     )
 
 
-def _refuse_collision(place: BlobStore, tag: str, bundle: Bundle) -> None:
+def _refuse_collision(place: BlobStore, tag: str, bundle: Bundle, asked: str | None) -> None:
     """Refuse a tag that stands for another version, of which one has a ``+`` that became ``_``.
+
+    Nor is a catalogue replaced: what other pushes wrote into it would be lost.
+
+    Args:
+        place: Where the bundle is to go.
+        tag: Its tag there.
+        bundle: The bundle.
+        asked: The version that the tag was written as, where it was.
 
     Raises:
         UsageError: It does; nothing was sent.
     """
+    from rra.registry.catalogue import CATALOG_TYPE
+
     ours = bundle.config.artifact_manifest().version
-    if version_of_tag(tag) == tag:
-        return
+    if asked not in {None, ours}:
+        message = f"{place.name}:{tag} is to hold version {asked}, and the bundle is {ours}"
+        raise UsageError(message, hint="nothing was sent; leave the tag away, or correct it")
+    if tag == ours:
+        return  # the usual case, for which nothing is asked
     try:
         data, descriptor = place.get_manifest(tag)
     except UsageError:
         return  # nothing has that tag
-    annotations = parse_json(data, f"manifest {descriptor.digest}").get("annotations")
+    document = parse_json(data, f"manifest {descriptor.digest}")
+    if document.get("artifactType") == CATALOG_TYPE:
+        message = f"{place.name}:{tag} holds a catalogue, whose entries would be lost"
+        raise UsageError(message, hint="nothing was sent; name another tag or repository")
+    if version_of_tag(tag) == tag:
+        return
+    annotations = document.get("annotations")
     held = annotations.get(VERSION) if isinstance(annotations, dict) else None
     if held == ours or descriptor.digest == bundle.descriptor.digest:
         return

@@ -88,7 +88,11 @@ def push(
     """
     if catalog is None:
         return _pushed(source, target, anonymous, plain_http=plain_http, progress=progress)
+    place = registry_reference(target, "rra push", "rra pack, rra copy")
     book = open_catalogue(catalog, plain_http=plain_http, progress=progress)
+    if f"{place.origin}/{place.repository}:{place.tag}" == book.name:
+        message = f"{book.name} cannot be both the bundle and the catalogue that lists it"
+        raise UsageError(message, hint="nothing was sent; name another tag for one of them")
     done = _pushed(source, target, anonymous, plain_http=plain_http, progress=progress)
     if done.pushed is None:
         return done

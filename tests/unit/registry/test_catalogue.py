@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from rra.api import push, registry_list, registry_tags
+from rra.api import copy, push, registry_list, registry_tags
 from rra.bundle.reference import RegistryReference
 from rra.errors import FormatError, RegistryError, RraError, UsageError
 from rra.registry import open_store
@@ -378,3 +378,23 @@ def test_a_title_steers_no_terminal_and_stays_on_its_line(
     shown = rra("registry", "list", index).expect(0).out
     assert "\x1b" not in shown
     assert f"{registry.host}/lab/tiny:1.0.0  tiny 1.0.0 Tiny \\x1b[2J study\n" in shown
+
+
+def test_no_bundle_takes_the_place_of_a_catalogue(registry: HttpRegistry, tmp_path: Path) -> None:
+    catalogue(registry).add(entry("wine"))
+    before = dict(registry.manifests)
+    artifact = locked_artifact(tmp_path / "a")
+    pack(artifact, tmp_path / "b")
+    for send in (push, copy):
+        with pytest.raises(UsageError, match="holds a catalogue, whose entries would be lost"):
+            send(f"oci-layout:{tmp_path}/b", f"{registry.host}/lab/index:catalog")
+    with pytest.raises(UsageError, match="holds a catalogue"):
+        push(str(artifact.root), f"{registry.host}/lab/index:catalog")
+    with pytest.raises(UsageError, match="cannot be both"):
+        push(
+            str(artifact.root),
+            f"{registry.host}/lab/index:catalog",
+            catalog=f"{registry.host}/lab/index",
+        )
+    assert registry.manifests == before
+    assert names(registry) == ["wine"]

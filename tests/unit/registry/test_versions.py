@@ -146,3 +146,13 @@ def test_b11_folders_and_files_keep_to_the_same(bundle: str, other: str, tmp_pat
         with pytest.raises(UsageError, match="since tags have no"):
             copy(other, f"{place}:{TAG}")
         assert copy(f"{place}:{VERSION}", f"oci-layout:{tmp_path}/again-{form}").tag == TAG
+
+
+def test_b11_a_tag_that_says_another_version_is_refused(
+    registry: HttpRegistry, other: str, tmp_path: Path
+) -> None:
+    for place in (f"{registry.host}/lab/study", f"oci-layout:{tmp_path}/b"):
+        with pytest.raises(UsageError, match=r"is to hold version 1\.2\.0\+cu128, and the bundle"):
+            copy(other, f"{place}:{VERSION}")
+    assert not registry.manifests
+    assert not (tmp_path / "b").exists()

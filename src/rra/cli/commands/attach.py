@@ -10,7 +10,7 @@ import click
 from rra import api
 from rra.cli.passphrase import passphrase_of, passphrase_stdin_option
 from rra.cli.text import next_step, table, word
-from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option
+from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, refusing
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,14 +70,17 @@ def command(
     to readers and never counted. With a reproduction go the earlier attempts on the same core that
     were made here, failed ones too. Without a document, --sign signs the bundle as its author.
     """
+    with refusing("attach", as_json=as_json):
+        private = _key(key, sign=sign, stdin=passphrase_stdin)
+        wanted = _notice(notice, reason, superseded_by, until)
     answer(
         "attach",
         lambda progress: api.attach(
             reference,
             documents,
-            key=_key(key, sign=sign, stdin=passphrase_stdin),
+            key=private,
             signatures=signatures,
-            notice=_notice(notice, reason, superseded_by, until),
+            notice=wanted,
             plain_http=plain_http,
             progress=progress,
         ),
