@@ -112,4 +112,4 @@ if __name__ == "__main__":
         main(Path(sys.argv[1]))
     except StorageError as error:
         sys.stderr.write(f"{error.message}\n")
-        sys.exit(StorageError.exit_code)
+        raise SystemExit(StorageError.exit_code) from None
