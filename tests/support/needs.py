@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,6 +80,12 @@ NEEDS = {
     "other-python": Need(
         lambda: any(find_python(minor) for minor in OTHERS),
         f"install Python {', '.join(OTHERS[:-1])} or {OTHERS[-1]}, for instance with uv",
+    ),
+    "later-python": Need(
+        lambda: any(
+            int(minor[2:]) > sys.version_info.minor and find_python(minor) for minor in OTHERS
+        ),
+        "run the tests with an older Python than the newest of those that are installed",
     ),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "node": Need(lambda: _succeeds("node", "--version"), "apt-get install nodejs"),

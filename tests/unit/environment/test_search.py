@@ -65,7 +65,7 @@ def test_a_day_before_a_release_that_does_not_build_is_found(index: ToyIndex, ro
     assert 'as_of: "2021-05-31" (about the nearest day' in error.hint
 
 
-@pytest.mark.skipif(not LATER, reason="this is the newest Python of those that tests look for")
+@needs("later-python")
 def test_the_nearest_python_that_has_it_is_named(index: ToyIndex, root: Path) -> None:
     index.add_wheel("gamma", "1.0", "2020-01-01", python=f">={LATER[0]}")
     error = refusal(root, "beta", "gamma", as_of="2024-01-01")
