@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rra.api._status import status
     from rra.api._trace import trace
     from rra.api._unpack import unpack
+    from rra.api._update import update
     from rra.api._verify import verify
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "status",
     "trace",
     "unpack",
+    "update",
     "verify",
 ]
 

@@ -27,13 +27,14 @@ _MAIN = re.compile(
 )
 _PYTHON = re.compile(r"python[0-9.]*")
 _PATH = "PYTHONPATH"
-_SHOW_OUTPUTS = """\
+SHOW_OUTPUTS = """\
 import json, sys
 for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
     for out in cell.get("outputs", []):
         text = out.get("text") or out.get("data", {}).get("text/plain") or ""
         print("".join(text))
 """
+"""Program that prints what the cells of an executed notebook have printed."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -363,7 +364,7 @@ def _from_notebook(
     done = f"{path.stem}.executed.ipynb"
     execute = ("python", "-m", "nbconvert", "--to", "notebook", "--execute", path.name)
     workdir = str(path.parent)
-    show = Step(("python", "-c", _SHOW_OUTPUTS, done), workdir)
+    show = Step(("python", "-c", SHOW_OUTPUTS, done), workdir)
     behind = _behind([path], scan)
     collect = dict(_collect(behind, scan, None))
     collect[str(path.with_name(done))] = done

@@ -144,6 +144,14 @@ def fill_tables(
     return "".join(parts), tuple(done), tuple(notes)
 
 
+def without_tables(text: str) -> str:
+    """Return a guide with nothing between its markers; as it is where they do not pair up."""
+    try:
+        return fill_tables(text, dict.fromkeys(TABLES, ""))[0]
+    except ValueError:
+        return text
+
+
 def _blocks(text: str) -> list[tuple[str, int, int]]:
     """Return (name, end of the begin marker, start of the end marker's line) of each block."""
     blocks: list[tuple[str, int, int]] = []

@@ -22,9 +22,10 @@ from rra.author.manifest_text import manifest_text
 from rra.author.names import slug
 from rra.author.plan import InitPlan, PlannedFile, Replacement
 from rra.author.source import ignored_files, is_git_root, read_source, tracked_files
-from rra.author.templates import render_template
+from rra.author.template_record import RECORD
+from rra.author.templates import render_template, replayed
 from rra.bundle.links import check_artifact_links
-from rra.errors import InternalError, UsageError
+from rra.errors import FormatError, InternalError, UsageError
 from rra.model import Manifest, RepairsDocument, SettingsDocument
 from rra.scan import scan_repository
 from rra.schema import check_document
@@ -79,9 +80,7 @@ def plan_init(
         note = f"{root} is an artifact already; nothing to do"
         return InitPlan(root, identity, {}, notes=(note,), exists=True)
     if template is not None:
-        files, notes = render_template(template, identity, answers or {})
-        files = _with_tables(files)
-        return _finish(root, identity, files, notes, overwrite=overwrite)
+        return _from_template(root, template, name, answers or {}, overwrite=overwrite)
     again = (root / layout.MANIFEST).exists()
     place = root / "code" if nested and again else root
     scan = scan_repository(place, progress=progress)
@@ -92,6 +91,35 @@ def plan_init(
     files = _files(draft)
     moves = _moves(root) if nested and not again else ()
     return _finish(root, identity, files, draft.notes, moves=moves, overwrite=overwrite)
+
+
+def _from_template(
+    root: Path, template: str, name: str | None, answers: Mapping[str, str], *, overwrite: bool
+) -> InitPlan:
+    """Plan what a template gives, with the record that later versions are merged by."""
+    identity = name or slug(root.resolve().name, otherwise="artifact")
+    if name is None and Path(template).is_file():
+        identity = str(replayed(Path(template), {})[1].get("name") or identity)
+    rendered = render_template(template, root, identity, answers)
+    manifest = rendered.files.get(PurePosixPath(layout.MANIFEST))
+    in_place = manifest is not None and _of_template(manifest).code.root == "."
+    files = with_tables(rendered.files)
+    files = {**files, PurePosixPath(RECORD): PlannedFile(rendered.record.dumps())}
+    if in_place:
+        ignore = PurePosixPath(layout.IGNORE)  # or the record would be code
+        before = files[ignore].data if ignore in files else b""
+        files[ignore] = PlannedFile(before + f"/{RECORD}\n".encode())
+    return _finish(root, identity, files, rendered.notes, overwrite=overwrite)
+
+
+def _of_template(planned: PlannedFile) -> Manifest:
+    """Read the manifest of a template; a fault in it is the template's."""
+    try:
+        return read_manifest(planned.data.decode("utf-8", "replace"))
+    except InternalError as error:
+        message = f"the template's {layout.MANIFEST} breaks the format"
+        hint = "correct the template"
+        raise FormatError(message, problems=error.problems, hint=hint) from error
 
 
 def _refuse_collisions(root: Path) -> None:
@@ -132,7 +160,7 @@ def _with_source(root: Path, draft: Draft) -> Draft:
             and not any(path.is_relative_to(PurePosixPath(folder)) for folder in ignored)
         ]
     else:
-        files = list(code_files(root, _manifest(manifest_text(draft))))
+        files = list(code_files(root, read_manifest(manifest_text(draft))))
     source = read_source(root, files)
     notes = draft.notes + source.notes + tuple(_link_notes(root, files))
     if source.patch:
@@ -160,8 +188,12 @@ def _literal_pattern(path: str) -> str:
     return re.sub(r"([*?\[])", r"[\1]", path)
 
 
-def _manifest(text: str) -> Manifest:
-    """Read a drafted manifest back; a fault in it is ours."""
+def read_manifest(text: str) -> Manifest:
+    """Read a drafted manifest back.
+
+    Raises:
+        InternalError: It breaks the format; we wrote it, or the template did.
+    """
     document = parse_yaml(text, source=layout.MANIFEST)
     faults = [p for p in check_document(document, "manifest") if p.severity == "error"]
     if faults:
@@ -193,11 +225,15 @@ def _files(draft: Draft) -> Files:
         if licence is not None and licence.path.name != "pyproject.toml":
             data = (draft.scan.root / licence.path).read_bytes()
             files[PurePosixPath("LICENSE")] = PlannedFile(data)
-    return _with_tables(files)
+    return with_tables(files)
 
 
-def _with_tables(files: Files) -> Files:
-    """Render the guide's tables from the documents that will lie beside it."""
+def with_tables(files: Files) -> Files:
+    """Render the guide's tables from the documents that will lie beside it.
+
+    Args:
+        files: The files of an artifact by place.
+    """
 
     def read(name: str) -> str:
         planned = files.get(PurePosixPath(name))
@@ -209,7 +245,7 @@ def _with_tables(files: Files) -> Files:
     settings = parse_yaml(read(layout.SETTINGS), source=layout.SETTINGS).data or {}
     repairs = parse_yaml(read(layout.REPAIRS), source=layout.REPAIRS).data or {}
     facts = GuideFacts(
-        _manifest(read(layout.MANIFEST)),
+        read_manifest(read(layout.MANIFEST)),
         SettingsDocument.model_validate(settings).root,
         RepairsDocument.model_validate(repairs).ordered(),
     )

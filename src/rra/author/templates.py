@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import hashlib
 import json
 import sys
 import tempfile
@@ -10,22 +12,46 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rra._base.files import walk_files
+from rra._base.files import sha256_file, walk_files
 from rra._base.resources import template_path, templates
 from rra.author.plan import PlannedFile
+from rra.author.template_record import (
+    RECORD,
+    TemplateRecord,
+    portable,
+    read_record,
+    recorded,
+)
 from rra.errors import FormatError, Problem, UsageError
 
 
+@dataclasses.dataclass(frozen=True)
+class RenderedTemplate:
+    """A template with its variables filled in.
+
+    Attributes:
+        files: Files by place.
+        notes: What the author should know.
+        record: What is kept for the next version of the template.
+    """
+
+    files: dict[PurePosixPath, PlannedFile]
+    notes: tuple[str, ...]
+    record: TemplateRecord
+
+
 def render_template(
-    template: str, name: str, answers: Mapping[str, str]
-) -> tuple[dict[PurePosixPath, PlannedFile], tuple[str, ...]]:
-    """Render a template in a temporary folder and return its files and notes.
+    template: str, root: Path, name: str, answers: Mapping[str, Any]
+) -> RenderedTemplate:
+    """Render a template in a temporary folder.
 
     Hooks of a template are not run. The variable ``name`` is the artifact's id, and ``python``,
     unless it is answered, the version that `rra` runs on.
 
     Args:
-        template: Name of a shipped template, or path of a folder with ``cookiecutter.json``.
+        template: Name of a shipped template, path of a folder with ``cookiecutter.json``, or
+            path of an artifact's record, whose template and answers are taken again.
+        root: Directory of the artifact, from which the record names a template's folder.
         name: Id of the artifact.
         answers: Values of other variables; they are never rendered themselves.
 
@@ -33,23 +59,75 @@ def render_template(
         UsageError: There is no such template, or it has no such variable.
         FormatError: The template cannot be rendered.
     """
-    folder = _find(template)
+    if Path(template).is_file():
+        template, answers = replayed(Path(template), answers)
+    folder = find_template(template)
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
-    context = _context(folder, {"python": running, **answers, "name": name})
+    variables = _variables(folder, {"python": running, **answers, "name": name})
     notes: tuple[str, ...] = ()
     if (folder / "hooks").is_dir():
         notes = ("the template has hooks; they were not run",)
     with tempfile.TemporaryDirectory(prefix="rra-template-") as target:
-        rendered = _render(folder, context, Path(target))
+        rendered = _render(folder, {"cookiecutter": variables}, Path(target))
         files = {
             path: PlannedFile((rendered / path).read_bytes(), _mode(rendered / path))
             for path in walk_files(rendered)
             if (rendered / path).is_file() and not (rendered / path).is_symlink()
         }
-    return files, notes
+    if PurePosixPath(RECORD) in files:
+        raise _broken(folder, f"it has a file {RECORD}, which rra writes itself")
+    record = TemplateRecord(
+        template=template if template in templates() else portable(folder, root),
+        version=str(variables.get("_template_version") or _digest(folder)),
+        answers={key: value for key, value in variables.items() if not key.startswith("_")},
+        files={path: recorded(planned) for path, planned in files.items()},
+    )
+    return RenderedTemplate(files, notes, record)
 
 
-def _find(template: str) -> Path:
+def replayed(
+    record: Path, answers: Mapping[str, Any], *, moved: str | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Return the template and the answers of a record; other answers come over its own.
+
+    Answers for variables that the template has no more are left out.
+
+    Args:
+        record: The record of an artifact.
+        answers: Answers that come over those of the record.
+        moved: Where the template is now; by default what the record says.
+
+    Raises:
+        UsageError: The template is gone.
+        FormatError: The file is not the record of a template, or the template is broken.
+    """
+    read = read_record(record)
+    template = moved or read.template
+    if moved is None and template not in templates():
+        template = str(record.parent / template)
+    known = {"name", *_defaults(find_template(template))}
+    kept = {key: value for key, value in read.answers.items() if key in known}
+    return template, {**kept, **answers}
+
+
+def _digest(folder: Path) -> str:
+    """Return what stands for the version of a template that names none."""
+    state = hashlib.sha256()
+    for path in walk_files(folder):
+        if path.parts[0] != ".git" and (folder / path).is_file():
+            state.update(f"{path}\0{sha256_file(folder / path)}\n".encode())
+    return f"sha256:{state.hexdigest()}"
+
+
+def find_template(template: str) -> Path:
+    """Return the folder of a template.
+
+    Args:
+        template: Name of a shipped template, or path of a folder with ``cookiecutter.json``.
+
+    Raises:
+        UsageError: There is no such template.
+    """
     if template in templates():
         return template_path(template)
     folder = Path(template).expanduser()
@@ -60,15 +138,12 @@ def _find(template: str) -> Path:
     raise UsageError(message, hint=hint)
 
 
-def _context(folder: Path, answers: Mapping[str, str]) -> dict[str, Any]:
+def _variables(folder: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template's variables: answers as they are, defaults rendered in order."""
     from cookiecutter.environment import StrictEnvironment
     from cookiecutter.prompt import render_variable
 
-    try:
-        defaults = json.loads((folder / "cookiecutter.json").read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise _broken(folder, f"cookiecutter.json: {error}") from error
+    defaults = _defaults(folder)
     unknown = sorted(set(answers) - set(defaults) - {"name", "python"})
     if unknown:
         message = f"the template has no variable {', '.join(unknown)}"
@@ -86,7 +161,17 @@ def _context(folder: Path, answers: Mapping[str, str]) -> dict[str, Any]:
             else:
                 variables[key] = render_variable(environment, first, variables)
     variables.setdefault("name", answers["name"])
-    return {"cookiecutter": variables}
+    return variables
+
+
+def _defaults(folder: Path) -> dict[str, Any]:
+    try:
+        defaults = json.loads((folder / "cookiecutter.json").read_text("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise _broken(folder, f"cookiecutter.json: {error}") from error
+    if not isinstance(defaults, dict):
+        raise _broken(folder, "cookiecutter.json: not a map of variables")
+    return defaults
 
 
 def _render(folder: Path, context: dict[str, Any], target: Path) -> Path:

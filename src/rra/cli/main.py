@@ -14,6 +14,7 @@ import rra
 
 COMMANDS: dict[str, str] = {
     "init": "Draft an artifact from a repository, or from a template.",
+    "update": "Merge a newer version of the template of an artifact.",
     "lock": "Resolve and lock the environments, and note what the files are.",
     "run": "Run launchers, isolated and recorded.",
     "claims": "Find reported numbers in the outputs, and propose outcomes for them.",

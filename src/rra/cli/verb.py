@@ -95,6 +95,21 @@ def elements_of(only: tuple[str, ...]) -> list[str]:
     return elements
 
 
+def key_values(option: str, given: tuple[str, ...]) -> dict[str, str]:
+    """Read what an option of the form ``KEY=VALUE`` was given, split at the first ``=``.
+
+    Raises:
+        click.UsageError: One has no ``=``.
+    """
+    pairs = {}
+    for item in given:
+        key, found, value = item.partition("=")
+        if not found:
+            raise click.UsageError(f"{option} {item}: give KEY=VALUE")
+        pairs[key] = value
+    return pairs
+
+
 def json_option(function: Callable[..., None]) -> Callable[..., None]:
     """Add ``--json``."""
     return click.option(

@@ -1,15 +1,27 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from rra._base.resources import template_path
+from rra._base.resources import template_path, templates
 from rra.artifact import load_artifact
-from rra.author import Step, apply_init, compile_launcher, plan_init, render_guide
+from rra.artifact.notebook import read_cells
+from rra.author import (
+    ParameterWord,
+    Step,
+    apply_init,
+    compile_launcher,
+    plan_init,
+    render_guide,
+)
+from rra.author.draft_launchers import SHOW_OUTPUTS
+from rra.author.template_record import RECORD
 from rra.errors import FormatError, UsageError
 from rra.lint import lint_artifact
 from rra.values.selectors import select_outcome
@@ -19,9 +31,12 @@ from tests.support.lookalikes import write
 NASTY = "{{ 7 * 7 }} \"q\" 'a' {% raw %} <b>"
 
 
-def test_the_shipped_template_is_an_artifact_that_lints_but_for_its_blanks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", templates())
+def test_each_shipped_template_is_an_artifact_that_lints_but_for_its_blanks(
+    tmp_path: Path, name: str
+) -> None:
     root = tmp_path / "new"
-    plan = plan_init(root, template="python-script", name="x")
+    plan = plan_init(root, template=name, name="x")
     assert not root.exists()
     apply_init(plan)
     artifact = load_artifact(root)
@@ -30,6 +45,57 @@ def test_the_shipped_template_is_an_artifact_that_lints_but_for_its_blanks(tmp_p
     assert not render_guide(artifact).changed
     codes = {finding.rule for finding in lint_artifact(root).findings}
     assert codes == {"RRA003", "RRA201", "RRA401"}  # no lock yet, and the blanks
+    text = "".join(path.read_text("utf-8") for path in root.glob("guide/*"))
+    named = set(re.findall(r"launchers/(\w+)\.sh", text + (root / "AGENTS.md").read_text("utf-8")))
+    assert named <= set(artifact.manifest.launchers)
+
+
+def test_launchers_of_several_share_what_one_of_them_has_prepared(tmp_path: Path) -> None:
+    apply_init(plan_init(tmp_path / "x", template="multi-launcher"))
+    fit = Step(("python", "fit.py", "--set", ParameterWord("set")))
+    launchers = tmp_path / "x/launchers"
+    expected = {
+        "prepare": compile_launcher("prepare", [Step(("python", "prepare.py"))], environment="cpu"),
+        "fit": compile_launcher("fit", [fit], environment="cpu", parameters={"set": "1"}),
+        "table": compile_launcher("table", [Step(("python", "table.py"))], environment="cpu"),
+    }
+    python = write(tmp_path / "bin", {}) / "python"
+    python.symlink_to(Path(sys.executable).resolve())
+    path = f"{python.parent}:{os.environ['PATH']}"
+    for name, text in expected.items():
+        assert (launchers / f"{name}.sh").read_text("utf-8") == text
+        subprocess.run(
+            ["bash", launchers / f"{name}.sh"], check=True, env={**os.environ, "PATH": path}
+        )
+    outcomes = load_artifact(tmp_path / "x").manifest.outcomes()
+    assert len(outcomes) == 5
+    for outcome in outcomes.values():
+        place = tmp_path / "x/outputs" / outcome.selector.launcher
+        decimals = len(str(outcome.reported).partition(".")[2])
+        assert f"{select_outcome([place], outcome).value:.{decimals}f}" == outcome.reported
+
+
+def test_the_cells_of_the_notebook_give_the_reported_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply_init(plan_init(tmp_path / "x", template="notebook"))
+    root = tmp_path / "x"
+    done = "analysis.executed.ipynb"
+    execute = ("python", "-m", "nbconvert", "--to", "notebook", "--execute", "analysis.ipynb")
+    steps = [
+        Step((*execute, "--output", done)),
+        Step(("python", "-c", SHOW_OUTPUTS, done)),
+    ]
+    text = compile_launcher("analysis", steps, environment="cpu", collect={done: done})
+    assert (root / "launchers/analysis.sh").read_text("utf-8") == text
+    monkeypatch.setenv("RRA_DATA_DIR", str(root / "data"))
+    monkeypatch.setenv("RRA_OUTPUT_DIR", str(tmp_path))
+    names: dict[str, object] = {}
+    for cell in read_cells(root / "code/analysis.ipynb"):
+        if cell.kind == "code":
+            exec(cell.source, names)
+    outcome = load_artifact(root).manifest.outcomes()["first-graph/r-squared"]
+    assert f"{select_outcome([tmp_path], outcome).value:.3f}" == outcome.reported == "0.667"
 
 
 def test_its_launcher_is_what_is_compiled_and_gives_the_reported_number(tmp_path: Path) -> None:
@@ -79,6 +145,12 @@ def test_templates_that_do_not_exist_or_are_broken(tmp_path: Path) -> None:
     broken = write(tmp_path / "b", {"cookiecutter.json": "{"})
     with pytest.raises(FormatError, match=r"cookiecutter\.json"):
         plan_init(tmp_path, template=str(broken))
+    odd = write(
+        tmp_path / "o",
+        {"cookiecutter.json": '{"a": "b"}', "{{cookiecutter.a}}/rra.yaml": "rra: '1.0'\n"},
+    )
+    with pytest.raises(FormatError, match=r"the template's rra\.yaml breaks the format"):
+        plan_init(tmp_path, template=str(odd))
     undefined = write(
         tmp_path / "u",
         {"cookiecutter.json": '{"a": "b"}', "{{cookiecutter.a}}/f": "{{ cookiecutter.no }}"},
@@ -91,6 +163,19 @@ def test_a_template_does_not_overwrite(tmp_path: Path) -> None:
     write(tmp_path, {"README.md": "mine"})
     with pytest.raises(UsageError, match=r"README\.md"):
         plan_init(tmp_path, template="python-script")
+
+
+def test_the_record_of_a_template_is_no_code_where_the_code_is_the_root(tmp_path: Path) -> None:
+    template = tmp_path / "t"
+    shutil.copytree(template_path("python-script"), template)
+    manifest = template / "{{cookiecutter.name}}/rra.yaml"
+    text = manifest.read_text("utf-8")
+    manifest.write_text(text.replace("code: {root: code}", "code: {root: .}"), "utf-8")
+    apply_init(plan_init(tmp_path / "x", template=str(template)))
+    assert (tmp_path / "x" / RECORD).is_file()
+    files = {str(path) for path in load_artifact(tmp_path / "x").code_files()}
+    assert "code/main.py" in files
+    assert RECORD not in files
 
 
 # ------------------------------------------------------------------------------------ B27
@@ -153,6 +238,7 @@ def test_b27_a_replay_by_cookiecutter_keeps_the_answers(
     replayed = cookiecutter(shipped, replay=True, output_dir=str(tmp_path / "replayed"), **options)
     assert tree(Path(made)) == tree(Path(replayed))
     ours = tree(tmp_path / "study")
+    ours.pop(RECORD)  # ours alone
     ours.pop("guide/GUIDE.md")  # has the tables that are generated from the rest
     assert ours == {name: seen for name, seen in tree(Path(made)).items() if name in ours}
     assert set(tree(Path(made))) == {*ours, "guide/GUIDE.md"}

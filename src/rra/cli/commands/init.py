@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.text import next_step
-from rra.cli.verb import VerbCommand, answer, json_option, safe
+from rra.cli.verb import VerbCommand, answer, json_option, key_values, safe
 
 if TYPE_CHECKING:
     from rra.api._init import InitResult
@@ -52,13 +52,7 @@ def command(
     it, with marked blanks for what only the author knows. A second call changes nothing.
     """
     del no_input
-    given = {}
-    for item in answers:
-        key, found, value = item.partition("=")
-        if not found:
-            message = f"--set {item}: give KEY=VALUE"
-            raise click.UsageError(message)
-        given[key] = value
+    given = key_values("--set", answers)
     answer(
         "init",
         lambda progress: api.init(
