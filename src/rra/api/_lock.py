@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ from rra.errors import Problem, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from rra.environment.interpreter import Interpreter
+    from rra.environment.why import Reasons
+    from rra.model import Environment
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -147,11 +149,18 @@ def lock(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Needed:
-    """What an environment needs, where that is said, and what is unclear about it."""
+    """What an environment needs, where that is said, and what is unclear about it.
+
+    Attributes:
+        manifest: The file that says it.
+        places: Where each package is asked for.
+    """
 
     requirements: tuple[str, ...]
     origin: str
     findings: tuple[str, ...] = ()
+    manifest: str = layout.MANIFEST
+    places: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether a package is needed, or may be."""
@@ -172,6 +181,41 @@ def needed_packages(artifact: Artifact, name: str) -> Needed:
         requirements=tuple(found.requirements),
         origin=found.why,
         findings=tuple(str(finding) for finding in found.findings),
+        manifest=found.manifest,
+        places=found.places,
+    )
+
+
+def _reasons(
+    artifact: Artifact, environment: Environment, needed: Needed, as_of: str | None
+) -> Reasons:
+    """Say where the packages, the day and the Python come from.
+
+    A copy without history knows no commit, so a reason that an earlier lock gives for the same
+    day stays: the same resolution gives the same bytes everywhere.
+    """
+    from rra.environment.cutoff import suggest_as_of
+    from rra.environment.why import Reasons, earlier_facts
+
+    lock = artifact.path(environment.lock) if environment.lock else None
+    earlier = earlier_facts(lock) if lock else {}
+    day = as_of or environment.as_of
+    why = ""
+    if as_of:
+        why = "asked for with --as-of"
+    elif day and earlier.get("as-of") == day and earlier.get("as-of-why"):
+        why = str(earlier["as-of-why"])
+    elif day:
+        suggested, because = suggest_as_of(artifact.code_root)
+        stated = f" ({environment.as_of_why})" if environment.as_of_why else ""
+        why = because if suggested == day else f"as_of in {layout.MANIFEST}{stated}"
+    same = earlier.get("python") == environment.python and earlier.get("python-why")
+    return Reasons(
+        manifest=needed.manifest,
+        manifest_why=needed.origin if needed.origin != needed.manifest else "",
+        as_of=why,
+        python=str(same) if same else f"python in {layout.MANIFEST}",
+        places=needed.places,
     )
 
 
@@ -203,6 +247,7 @@ def _lock_one(
         environment,
         list(needed.requirements),
         as_of=as_of or environment.as_of,
+        reasons=_reasons(artifact, environment, needed, as_of),
         progress=progress,
     )
     return LockedOne(

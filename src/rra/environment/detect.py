@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -67,6 +67,8 @@ class Detected:
         python: Python (major.minor) that the repository names or allows; None if it names none.
         why: Which source is followed, and why, in one sentence.
         findings: What could not be taken over, and disagreements, as warnings with places.
+        manifest: Path of the file that is followed; empty when no file names packages.
+        places: Where each package (normalised name) is asked for, as ``file:line``.
     """
 
     manifests: tuple[FoundManifest, ...]
@@ -74,6 +76,8 @@ class Detected:
     python: str | None
     why: str
     findings: tuple[Problem, ...]
+    manifest: str = ""
+    places: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
@@ -116,7 +120,20 @@ def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
         )
         for name, kind, found in order
     )
-    return Detected(listed, requirements, python, why, tuple(findings))
+    places: dict[str, str] = {
+        canonicalize_name(Requirement(text).name): "import" for text in requirements
+    }
+    for text, place in reversed(naming[0][2].found if naming else []):
+        places[canonicalize_name(Requirement(text).name)] = place
+    return Detected(
+        listed,
+        requirements,
+        python,
+        why,
+        tuple(findings),
+        manifest=naming[0][0] if naming else "",
+        places=places,
+    )
 
 
 def _why(name: str, winner: Requirements, *, alone: bool) -> str:

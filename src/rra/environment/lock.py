@@ -24,10 +24,11 @@ from rra.environment.pylock import (
     render_requirements,
 )
 from rra.environment.readme import keeps_own_text, render_readme
-from rra.environment.resolve import LAST, Resolution, ResolvedPackage, resolve
+from rra.environment.resolve import LAST, Resolution, ResolvedPackage, required_by, resolve
 from rra.environment.runtime import INTERPRETER_NAME, read_description
 from rra.environment.search import diagnose, explained
 from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
+from rra.environment.why import Reasons, why_each, without_credentials
 from rra.errors import LockError, NoSolutionError, UsageError
 from rra.model import Environment, EnvironmentLock
 
@@ -103,6 +104,7 @@ def lock_environment(
     requirements: Sequence[str],
     *,
     as_of: str | None,
+    reasons: Reasons | None = None,
     progress: Progress | None = None,
 ) -> LockedEnvironment:
     """Resolve an environment and write its lock, its requirements file and its README.
@@ -118,6 +120,7 @@ def lock_environment(
         env: Its definition.
         requirements: Requirements (PEP 508), one each; none gives an empty lock.
         as_of: Day or moment as of which is resolved; None for no limit.
+        reasons: Where all this comes from; the lock keeps it.
         progress: Told about steps that may last.
 
     Raises:
@@ -134,18 +137,24 @@ def lock_environment(
     if as_of:
         cutoff_timestamp(as_of)
     resolved: list[ResolvedPackage] = []
+    needed_by: dict[str, tuple[str, ...]] = {}
+    given = reasons or Reasons()
     target = Resolution(python, wanted, None, platforms, as_of)
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = with_interpreter(target)
         resolved = _resolve(requirements, target, say)
+        needed_by = required_by(requirements, target)
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
         keep_others(folder, staging)
         packages, built = _choose_all(resolved, staging / WHEELS_DIR, target, say)
-        facts = _facts(python, platforms, as_of, requirements)
         text = render_pylock(
-            packages, python=python, environments=[p.marker for p in platforms], facts=facts
+            packages,
+            python=python,
+            environments=[p.marker for p in platforms],
+            facts=_facts(target, requirements, given),
+            why=why_each((p.name for p in packages), requirements, given.places, needed_by),
         )
         (staging / LOCK_NAME).write_text(text, "utf-8")
         read_pylock(staging / LOCK_NAME)
@@ -328,14 +337,14 @@ def _applies(marker: str, platform: Platform, python: str) -> bool:
 
 
 def _facts(
-    python: str, platforms: Sequence[Platform], as_of: str | None, requirements: Sequence[str]
+    target: Resolution, requirements: Sequence[str], reasons: Reasons
 ) -> dict[str, str | list[str]]:
-    facts: dict[str, str | list[str]] = {"python": python}
-    facts["platforms"] = [platform.name for platform in platforms]
-    if as_of:
-        facts["as-of"] = as_of
-    facts["requirements"] = sorted(requirements)
-    return facts
+    facts: dict[str, str | list[str]] = {"python": target.python}
+    facts["platforms"] = [platform.name for platform in target.platforms]
+    if target.as_of:
+        facts["as-of"] = target.as_of
+    facts["requirements"] = sorted(without_credentials(text) for text in requirements)
+    return facts | reasons.facts()
 
 
 def _bytes_of(folder: Path) -> list[bytes | None]:

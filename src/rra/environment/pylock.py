@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,8 @@ def render_pylock(
     *,
     python: str,
     environments: Sequence[str],
-    facts: dict[str, str | list[str]],
+    facts: Mapping[str, str | list[str]],
+    why: Mapping[str, Mapping[str, str | list[str]]] | None = None,
 ) -> str:
     """Write a lock; the same packages give the same bytes.
 
@@ -63,6 +64,7 @@ def render_pylock(
         python: Python that it is for, as major.minor.
         environments: One marker for each platform that it is for.
         facts: How it was made; goes under ``[tool.rra]``.
+        why: What asked for each package; goes under ``[tool.rra.why]``.
     """
     lines = [
         'lock-version = "1.0"',
@@ -82,7 +84,12 @@ def render_pylock(
         lines.append("]")
     lines += ["", "[tool.rra]"]
     for key, value in facts.items():
-        lines.append(f"{key} = {_text(value) if isinstance(value, str) else _array(value)}")
+        lines.append(f"{key} = {_value(value)}")
+    if why:
+        lines += ["", "[tool.rra.why]"]
+    for name, entry in (why or {}).items():
+        inner = ", ".join(f"{key} = {_value(value)}" for key, value in entry.items())
+        lines.append(f"{_text(name) if '.' in name else name} = {{ {inner} }}")
     return "\n".join(lines) + "\n"
 
 
@@ -161,6 +168,10 @@ def _wheel(wheel: Wheel) -> str:
     path = _text(f"{WHEELS_DIR}/{wheel.name}")
     hashes = f"hashes = {{ sha256 = {_text(wheel.sha256)} }}"
     return f"{{ name = {_text(wheel.name)}, path = {path}, {size}{hashes} }}"
+
+
+def _value(value: str | list[str]) -> str:
+    return _text(value) if isinstance(value, str) else _array(value)
 
 
 def _array(values: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from rra.environment.interpreter import find_interpreter, has_interpreter
 from rra.environment.legacy import legacy_configuration
 from rra.environment.platforms import Platform, parse_minor
 from rra.environment.uvtool import build_reason, condense, is_network_failure, run_uv
+from rra.environment.why import read_annotations
 from rra.errors import LockError, NoSolutionError
 
 LAST = 99
@@ -104,6 +105,20 @@ def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPac
     return [_package(entry) for entry in document.get("packages", [])]
 
 
+def required_by(requirements: Sequence[str], target: Resolution) -> dict[str, tuple[str, ...]]:
+    """Return which packages need each one in the resolution that `resolve` gives.
+
+    Nothing is known, and nothing raised, where the index cannot be asked again.
+    """
+    with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
+        place = Path(folder)
+        shown = ("--format", "requirements.txt", "--output-file", "annotated.txt")
+        more = ("--annotate", "--annotation-style", "split")
+        done = _compile(requirements, target, place, *more, form=shown)
+        path = place / "annotated.txt"
+        return read_annotations(path.read_text("utf-8")) if done.ok and path.is_file() else {}
+
+
 def find_files(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
     """Return what the index offers of exact versions, without what they need.
 
@@ -151,16 +166,24 @@ def for_other_pythons(target: Resolution) -> Iterator[Resolution]:
             )
 
 
-def _compile(requirements: Sequence[str], target: Resolution, place: Path, *more: str) -> Completed:
+_LOCK_FORM = ("--format", "pylock.toml", "--output-file", "pylock.toml")
+
+
+def _compile(
+    requirements: Sequence[str],
+    target: Resolution,
+    place: Path,
+    *more: str,
+    form: Sequence[str] = _LOCK_FORM,
+) -> Completed:
     """Run uv in an empty folder, so that no project's configuration is found."""
     (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
     (place / "uv.toml").write_text(legacy_configuration(), "utf-8")
-    return run_uv([*_arguments(target), *more], cwd=place)
+    return run_uv([*_arguments(target), *form, *more], cwd=place)
 
 
 def _arguments(target: Resolution) -> list[str | Path]:
-    arguments: list[str | Path] = ["pip", "compile", "requirements.in", "--quiet"]
-    arguments += ["--format", "pylock.toml", "--output-file", "pylock.toml", "--no-header"]
+    arguments: list[str | Path] = ["pip", "compile", "requirements.in", "--quiet", "--no-header"]
     arguments += ["--python-version", target.release, "--no-python-downloads"]
     if target.interpreter is not None:
         arguments += ["--python", target.interpreter]

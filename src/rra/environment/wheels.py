@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
@@ -28,6 +28,8 @@ from rra.environment.uvtool import build_reason, environment_for_tools, run_uv
 from rra.errors import LockError
 
 if TYPE_CHECKING:
+    from urllib.request import Request
+
     from packaging.tags import Tag
 
 _BLOCK = 1 << 20
@@ -86,7 +88,9 @@ def build_wheel(
         LockError: Wheels exist for other Pythons, there is no source, it cannot be fetched,
             or the build fails; then it says which other Python builds it, if one near by does.
     """
-    if package.vcs is None and pythons_with_wheels(package.name, package.version, target):
+    given = package.source is not None and package.source.name.endswith(".whl")
+    searched = package.vcs is None and not given
+    if searched and pythons_with_wheels(package.name, package.version, target):
         raise no_wheel(package.name, package.version, target, "")
     with tempfile.TemporaryDirectory(prefix="rra-build-") as scratch:
         place = Path(scratch)
@@ -163,9 +167,10 @@ def download(file: RemoteFile, place: Path) -> Path:
         message = f"{file.name} cannot be fetched from an address of that kind"
         raise LockError(message, hint=hint)
     state = hashlib.sha256()
+    request = _request(address)
     try:
         with (
-            urllib.request.urlopen(address, timeout=_TIMEOUT) as answer,  # noqa: S310 - checked
+            urllib.request.urlopen(request, timeout=_TIMEOUT) as answer,  # noqa: S310 - checked
             path.open("wb") as target,
         ):
             while block := answer.read(_BLOCK):
@@ -178,6 +183,24 @@ def download(file: RemoteFile, place: Path) -> Path:
         message = f"{file.name} is not what the index says of it: its digest is another"
         raise LockError(message, hint="run again; if it stays so, do not trust that index")
     return path
+
+
+def _request(address: str) -> Request:
+    """Take the credentials out of an address and give them to its host alone.
+
+    They are not sent on to where that host redirects to, and no error names them.
+    """
+    import base64
+    import urllib.request
+
+    parts = urlsplit(address)
+    where = parts.netloc.rpartition("@")[2]
+    plain = urllib.request.Request(parts._replace(netloc=where).geturl())  # noqa: S310 - checked
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+        given = base64.b64encode(pair).decode("ascii")
+        plain.add_unredirected_header("Authorization", f"Basic {given}")
+    return plain
 
 
 def _host(address: str) -> str:

@@ -85,6 +85,10 @@ def test_the_lock_names_exact_wheels_and_no_host(index: ToyIndex, root: Path) ->
             'as-of = "2021-01-01"',
             'requirements = ["alpha"]',
             "",
+            "[tool.rra.why]",
+            'alpha = { requirement = "alpha" }',
+            'beta = { required-by = ["alpha"] }',
+            "",
         ]
     )
     assert locked.requirements.read_text() == (
