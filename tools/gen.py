@@ -7,6 +7,7 @@
 - ``docs/reference/errors.md``, ``words.md``: errors, verdicts and levels, from what
   ``rra explain`` knows
 - ``docs/reference/format/``: one page for each document of the format, from its JSON Schema
+- ``docs/reference/scan.md``: what ``rra scan`` writes, from its schema
 - ``docs/reference/api.md``: the functions of ``rra.api``, from their signatures and docstrings
 - ``schemas/editor/``: the schemas for editors, from those of the format
 - ``README.md``: the help text between its markers
@@ -236,6 +237,22 @@ def format_pages() -> Files:
     return files
 
 
+def scan_page() -> Files:
+    """Return the page of the document that ``rra scan --output`` writes."""
+    schema: Json = json.loads((ROOT / "schemas" / "cli" / "scan.schema.json").read_text("utf-8"))
+    definitions = schema["$defs"]
+    parts = [
+        "# What a scan finds\n",
+        "`rra scan --output scan.json` writes this document; with `--json` it stands in",
+        "`result.scan`. Schema: the `scan` of `schemas/cli/scan.schema.json`.\n",
+        *sections(DOCUMENT, definitions["scan"], 2),
+    ]
+    for word, definition in sorted(definitions.items()):
+        if word not in {"scan", "result"}:
+            parts += sections(word, definition, 2)
+    return {REFERENCE / "scan.md": NOTE + "\n".join(parts).rstrip() + "\n"}
+
+
 # ------------------------------------------------------------------------------- errors, api
 
 
@@ -332,7 +349,8 @@ def toctree(names: Iterator[str] | list[str]) -> str:
 def wanted() -> Files:
     """Return every generated file with the text it should have."""
     files: Files = {}
-    for make in (rule_pages, command_pages, format_pages, word_page, error_page, api_page, readme):
+    makers = (rule_pages, command_pages, format_pages, scan_page, word_page, error_page, api_page)
+    for make in (*makers, readme):
         files |= make()
     return files | editor_files()
 

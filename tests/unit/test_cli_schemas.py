@@ -176,6 +176,7 @@ def test_verbs_that_only_look(tmp_path: Path) -> None:
         ["explain"],
         ["explain", "RRA102"],
         ["doctor"],
+        ["scan", str(root)],
         ["repair", str(root)],
         ["guide", str(root)],
         ["next", str(root)],

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rra.api._repair import repair
     from rra.api._report import report
     from rra.api._run import run
+    from rra.api._scan import scan
     from rra.api._spec_conformance import spec_conformance
     from rra.api._spec_migrate import spec_migrate
     from rra.api._spec_schema import spec_schema
@@ -73,6 +74,7 @@ __all__ = [
     "repair",
     "report",
     "run",
+    "scan",
     "spec_conformance",
     "spec_migrate",
     "spec_schema",

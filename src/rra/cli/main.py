@@ -13,6 +13,7 @@ import click
 import rra
 
 COMMANDS: dict[str, str] = {
+    "scan": "Say what a repository holds, how it is run, and what will get in the way.",
     "init": "Draft an artifact from a repository, or from a template.",
     "update": "Merge a newer version of the template of an artifact.",
     "lock": "Resolve and lock the environments, and note what the files are.",

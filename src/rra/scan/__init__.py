@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rra.scan.document import scan_document
 from rra.scan.objects import (
     AbsolutePath,
     Argument,
@@ -40,6 +41,7 @@ __all__ = [
     "TextLiteral",
     "files_behind_script",
     "missing_import_roots",
+    "scan_document",
     "scan_repository",
     "third_party_imports",
 ]

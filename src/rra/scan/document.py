@@ -1,0 +1,155 @@
+"""The document that holds what a scan found, ``scan.json`` (``type: rra-scan/v1``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rra.environment.names import distribution_of_import
+from rra.errors import Problem
+from rra.scan.objects import Argument, Command, EntryPoint, ResultsTable, Scan
+
+TYPE = "rra-scan/v1"
+
+
+def scan_document(scan: Scan) -> dict[str, Any]:
+    """Return everything that a scan found, as plain JSON.
+
+    Neither the place of the repository on this machine nor a time is in it, so that the same
+    files give the same document everywhere. Its schema is the ``scan`` of
+    ``schemas/cli/scan.schema.json``.
+    """
+    return {
+        "type": TYPE,
+        "files": {
+            "count": len(scan.files),
+            "bytes": sum(scan.files.values()),
+            "truncated": scan.truncated,
+        },
+        "entry_points": [_entry_point(entry) for entry in scan.entry_points],
+        "commands": [_command(command) for command in scan.commands],
+        "order": [
+            {
+                "first": str(issue.first),
+                "then": str(issue.then),
+                "file": issue.file,
+                "documented_wrong": issue.documented_wrong,
+            }
+            for issue in scan.order_issues
+        ],
+        "imports": [
+            {"name": name, "distribution": distribution_of_import(name)} for name in scan.imports
+        ],
+        "manifests": [str(path) for path in scan.manifests],
+        **_files(scan),
+        "results": [_table(table) for table in scan.results],
+        "notebooks": [{"path": str(path)} for path in scan.notebooks],
+        "python": {
+            "statements": [
+                {"text": hint.text, "source": hint.source, "exact": hint.exact}
+                for hint in scan.python
+            ]
+        },
+        "licence": (
+            {"spdx": scan.licence.spdx or None, "path": str(scan.licence.path)}
+            if scan.licence
+            else None
+        ),
+        "problems": [_problem(problem) for problem in scan.problems],
+    }
+
+
+def _files(scan: Scan) -> dict[str, Any]:
+    return {
+        "absolute_paths": [
+            {"path": str(found.path), "line": found.line, "text": found.text}
+            for found in scan.absolute_paths
+        ],
+        "data_paths": [
+            {"path": str(data.path), "size": data.size, "readers": [str(by) for by in data.readers]}
+            for data in scan.data_files
+        ],
+        "outputs": [
+            {
+                "path": output.pattern,
+                "writer": str(output.writer),
+                "line": output.line,
+                "committed": output.committed,
+            }
+            for output in scan.outputs
+        ],
+        "result_files": [
+            {"path": str(path), "size": scan.files[path]} for path in scan.result_files
+        ],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    place = {} if problem.line is None else {"line": problem.line}
+    return {
+        "message": problem.message,
+        "path": problem.path,
+        **place,
+        "clause": problem.clause,
+        "severity": problem.severity,
+    }
+
+
+def _entry_point(entry: EntryPoint) -> dict[str, Any]:
+    return {
+        "path": str(entry.path),
+        "kind": entry.kind,
+        "documented": entry.documented,
+        "parser": entry.parser or None,
+        "parameters": [_parameter(argument) for argument in entry.arguments],
+    }
+
+
+def _parameter(argument: Argument) -> dict[str, Any]:
+    return {
+        "name": argument.name,
+        "flags": list(argument.flags),
+        "type": argument.type,
+        "default": argument.default,
+        "choices": list(argument.choices),
+        "takes_value": argument.takes_value,
+        "help": argument.help,
+        "line": argument.line,
+    }
+
+
+def _command(command: Command) -> dict[str, Any]:
+    variables: Mapping[str, str] = dict(command.variables)
+    return {
+        "text": command.text,
+        "source": str(command.source),
+        "line": command.line,
+        "kind": command.kind,
+        "argv": list(command.argv),
+        "shell": command.shell,
+        "workdir": command.workdir,
+        "variables": variables,
+        "script": str(command.script) if command.script is not None else None,
+        "target": command.target or None,
+        "placeholders": list(command.placeholders),
+    }
+
+
+def _table(table: ResultsTable) -> dict[str, Any]:
+    return {
+        "source": str(table.source),
+        "line": table.line,
+        "heading": table.heading,
+        "prose": table.prose,
+        "values": [
+            {
+                "text": value.text,
+                "unit": value.unit,
+                "row": value.row,
+                "column": value.column,
+                "uncertainty": value.uncertainty,
+                "line": value.line,
+            }
+            for value in table.values
+        ],
+    }
