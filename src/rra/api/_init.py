@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
-from rra.errors import RraError
+from rra.errors import RraError, UsageError
+
+if TYPE_CHECKING:
+    from rra.author import SourceRequest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,7 @@ class InitResult(VerbResult):
 
 
 def init(
-    path: Path,
+    path: Path | SourceRequest,
     *,
     nested: bool = False,
     template: str | None = None,
@@ -90,7 +94,8 @@ def init(
     once, since that takes neither network nor decisions.
 
     Args:
-        path: The repository, or the directory of a new artifact when a template is given.
+        path: The repository, or the directory of a new artifact when a template is given; or
+            where a repository or archive is to be had, which is brought here first.
         nested: Move the repository into ``code/`` instead of working in place.
         template: Name of a shipped template, or path of a cookiecutter template.
         name: Id of the artifact; by default made from the directory's name.
@@ -102,7 +107,20 @@ def init(
     Raises:
         UsageError: Files are in the way, or a name is not an id.
         StorageError: The disk is full or refuses; nothing is half-written.
+        UnavailableError: git cannot get the repository.
+        ArchiveError: An archive is damaged or too large.
+        UnsafePathError: An archive leads outside.
     """
+    from rra.author import SourceRequest
+
+    if isinstance(path, SourceRequest):
+        request = path
+        if template is not None:
+            message = "a template starts from nothing, and a source is given"
+            raise UsageError(message, hint="leave --template away, or give a new directory")
+        return _from_elsewhere(
+            request, nested=nested, name=name, dry_run=dry_run, progress=progress
+        )
     from rra.author import apply_init, plan_init
 
     plan = plan_init(
@@ -129,6 +147,33 @@ def init(
     progress("writing the draft")
     apply_init(plan)
     return _described(result, progress)
+
+
+def _from_elsewhere(
+    request: SourceRequest, *, nested: bool, name: str | None, dry_run: bool, progress: Progress
+) -> InitResult:
+    """Bring a repository here and draft from it, in ``code/`` where it has its own of our files.
+
+    The copy is ours, so nothing of an author's is moved. A dry run works in a temporary folder.
+    """
+    from rra._base.files import STAGING_PREFIX, remove_tree
+    from rra.author import collisions, obtain, target_of
+
+    target = target_of(request)
+    with tempfile.TemporaryDirectory(prefix="rra-init-") as folder:
+        place = Path(folder) / target.resolve().name if dry_run else target
+        progress(f"getting {target.name}")
+        found = obtain(request, place)
+        for staged in place.glob(f"{STAGING_PREFIX}*"):  # the author's, not ours: never resumed
+            remove_tree(staged)
+        notes = list(found.notes)
+        taken = collisions(place)
+        if taken and not nested:
+            notes.append(f"put into code/, since it has its own {', '.join(taken)}")
+        result = init(
+            place, nested=nested or bool(taken), name=name, dry_run=dry_run, progress=progress
+        )
+    return dataclasses.replace(result, root=target.absolute(), notes=(*notes, *result.notes))
 
 
 def _described(result: InitResult, progress: Progress) -> InitResult:

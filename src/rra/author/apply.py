@@ -9,10 +9,16 @@ import json
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rra._base.files import STAGING_PREFIX, atomic_write, remove_tree, storage_errors
+from rra._base.files import (
+    STAGING_PREFIX,
+    atomic_write,
+    remove_tree,
+    safe_join,
+    storage_errors,
+)
 from rra.artifact import layout
 from rra.author.plan import InitPlan, PlannedFile
-from rra.errors import CorruptError
+from rra.errors import CorruptError, UnsafePathError
 
 STAGE = f"{STAGING_PREFIX}init"
 """Folder in which a plan is staged; it is whole once it holds ``plan.json``."""
@@ -45,7 +51,7 @@ def resumed_plan(root: Path) -> InitPlan | None:
         return None
     document = _read(stage)
     files = {
-        PurePosixPath(path): PlannedFile((stage / "files" / path).read_bytes(), mode)
+        PurePosixPath(path): PlannedFile(safe_join(stage / "files", path).read_bytes(), mode)
         for path, mode in document["files"].items()
         if (stage / "files" / path).is_file()
     }
@@ -59,6 +65,15 @@ def _read(stage: Path) -> dict[str, Any]:
         document = json.loads((stage / "plan.json").read_text("utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         message = f"{stage / 'plan.json'} is not readable: {error}"
+        raise CorruptError(message, hint=f"remove {stage} and run rra init again") from error
+    try:  # a stranger's repository may hold such a folder
+        for name in document["files"]:
+            safe_join(stage.parent, name)
+        for source, target in document["moves"]:  # a link is moved, whatever it leads to
+            safe_join(stage / "nothing", source)
+            safe_join(stage / "nothing", target)
+    except (KeyError, TypeError, ValueError, UnsafePathError) as error:
+        message = f"{stage / 'plan.json'} is no plan of rra"
         raise CorruptError(message, hint=f"remove {stage} and run rra init again") from error
     return dict(document)
 

@@ -124,12 +124,18 @@ def _of_template(planned: PlannedFile) -> Manifest:
 
 def _refuse_collisions(root: Path) -> None:
     """Refuse an in-place draft where the repository has what the artifact would own."""
-    folders = [f"{name}/" for name in layout.OWNED_DIRS if _holds_files(root / name)]
-    files = [name for name in layout.OWNED_FILES if (root / name).exists()]
-    if folders or files:
-        names = ", ".join([*folders, *files])
-        message = f"the repository has its own {names}, which would belong to the artifact"
+    names = collisions(root)
+    if names:
+        message = (
+            f"the repository has its own {', '.join(names)}, which would belong to the artifact"
+        )
         raise UsageError(message, hint=_NESTED_HINT)
+
+
+def collisions(root: Path) -> list[str]:
+    """Return what of a repository stands where an artifact in place has files of its own."""
+    folders = [f"{name}/" for name in layout.OWNED_DIRS if _holds_files(root / name)]
+    return [*folders, *(name for name in layout.OWNED_FILES if (root / name).exists())]
 
 
 def _holds_files(folder: Path) -> bool:

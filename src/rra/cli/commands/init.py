@@ -20,9 +20,11 @@ _BLANKS_SHOWN = 8
 @click.command(
     "init",
     cls=VerbCommand,
-    examples=("rra init .", "rra init new-study --template python-script"),
+    examples=("rra init .", "rra init https://example.org/lab/study.git study --ref v1.0"),
 )
-@click.argument("path", default=".", type=click.Path(path_type=Path), metavar="[DIRECTORY]")
+@click.argument("source", default=".", metavar="[SOURCE]")
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.option("--ref", metavar="REF", help="Branch, tag or commit of a repository that is cloned.")
 @click.option("--nested", is_flag=True, help="Move the repository into code/.")
 @click.option("--template", metavar="NAME", help="Start from a cookiecutter template instead.")
 @click.option("--name", metavar="ID", help="Id of the artifact; the directory's name by default.")
@@ -36,7 +38,9 @@ _BLANKS_SHOWN = 8
 )
 @json_option
 def command(
-    path: Path,
+    source: str,
+    directory: Path | None,
+    ref: str | None,
     nested: bool,
     template: str | None,
     name: str | None,
@@ -48,11 +52,23 @@ def command(
 ) -> None:
     """Draft an artifact from a repository, or from a template.
 
+    SOURCE is a directory, in which the draft is written; or an address that git understands or
+    an archive (.zip, .tar, .tar.gz …), which is brought into DIRECTORY first.
+
     Nothing of the repository is run and no file of it is changed; the draft is written beside
     it, with marked blanks for what only the author knows. A second call changes nothing.
     """
     del no_input
     given = key_values("--set", answers)
+    from rra.author import SourceRequest, is_elsewhere
+
+    path: Path | SourceRequest = Path(source)
+    if template is None and is_elsewhere(source):
+        path = SourceRequest(source, directory, ref)
+    elif directory is not None or ref is not None:
+        option = "DIRECTORY" if directory is not None else "--ref"
+        message = f"{option} goes with an address or an archive, and {source} is neither"
+        raise click.UsageError(message)
     answer(
         "init",
         lambda progress: api.init(
