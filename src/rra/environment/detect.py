@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from rra.environment.lockfiles import LOCK_FILES, LOCK_READERS, LOOSE_FILES
 from rra.environment.manifests import (
     read_conda,
     read_pyproject,
@@ -32,14 +33,17 @@ _PASSED_OVER = frozenset(
 _SIDE = re.compile(r"(dev|test|doc|lint|ci|build|optional|extra|example|binder)", re.IGNORECASE)
 
 _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    *LOCK_FILES,
     (re.compile(r"^requirements\.txt$"), "requirements"),
     (re.compile(r"^requirements?[^/]*\.(txt|in|pip)$"), "requirements"),
     (re.compile(r"^(environment|conda|env)[^/]*\.ya?ml$"), "conda"),
+    *LOOSE_FILES,
     (re.compile(r"^pyproject\.toml$"), "pyproject"),
     (re.compile(r"^setup\.cfg$"), "setup.cfg"),
     (re.compile(r"^setup\.py$"), "setup.py"),
 )
 _READERS: dict[str, Callable[[Path, str], Requirements]] = {
+    **LOCK_READERS,
     "conda": read_conda,
     "pyproject": read_pyproject,
     "setup.cfg": read_setup_cfg,
@@ -83,7 +87,8 @@ class Detected:
 def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
     """Find the packages that the code under a folder needs.
 
-    The first of these that names a package is followed: ``requirements.txt``, other
+    The first of these that names a package is followed: a lock of uv, Poetry, PDM, Pipenv,
+    pixi or conda-lock and any other ``pylock.toml``, ``requirements.txt``, other
     requirements files, conda's ``environment.yml``, ``pyproject.toml``, ``setup.cfg``,
     ``setup.py``, those nearest to the root first. Where the others disagree is reported.
     Imports that no manifest names are added when the reviewed table knows their

@@ -46,12 +46,15 @@ class Requirements:
         constraints: Requirements that only bound others.
         python: The Python that the file names, as a version (``3.7``) or a specifier
             (``>=3.8``); empty when it names none.
+        hashes: SHA-256 (64 hex digits) that the files of a package may have, by its normalised
+            name, where the file is a lock that says so.
     """
 
     found: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     problems: list[Problem] = dataclasses.field(default_factory=list)
     constraints: list[str] = dataclasses.field(default_factory=list)
     python: str = ""
+    hashes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def remark(self, path: str, message: str, *, line: int | None = None, hint: str = "") -> None:
         """Note something that could not be taken over as it is written."""
