@@ -20,7 +20,9 @@ def read_archive(text: str) -> dict[PurePosixPath, tuple[bytes, int]]:
         ValueError: A header names a path outside the repository, twice, or an unknown word.
     """
     files: dict[PurePosixPath, tuple[bytes, int]] = {}
-    path, words, lines = None, [], []
+    path: PurePosixPath | None = None
+    words: list[str] = []
+    lines: list[str] = []
     for line in [*text.split("\n"), "==> . <=="]:
         header = _HEADER.match(line)
         if header is None:

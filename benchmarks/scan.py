@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
 
 import look_alikes
 import rra
@@ -150,7 +150,7 @@ def real_part(folder: Path, clones: Path | None, only: str = "") -> Part:
 
 
 def _read(labels: Path) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(labels.read_text(encoding="utf-8"))
+    content: dict[str, Any] = YAML(typ="safe").load(labels.read_text(encoding="utf-8"))
     return content
 
 

@@ -79,6 +79,11 @@ def test_a_cell(text: str, number: str | None, unit: str | None) -> None:
     assert cell.unit == unit
 
 
+def test_a_spread_may_have_an_exponent() -> None:
+    cell = read_cell("**3.5928e-02 +/- 1.8328e-03**")
+    assert (str(cell.number), str(cell.uncertainty)) == ("3.5928e-02", "1.8328e-03")
+
+
 @pytest.mark.parametrize(
     ("header", "unit"),
     [("Accuracy (%)", "%"), ("Accuracy [percent]", "percent"), ("time, ms", "ms"), ("Acc%", "%")],
