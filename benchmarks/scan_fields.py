@@ -138,12 +138,13 @@ _LABELS: Mapping[str, Callable[[Facts, Any], None]] = {
 
 
 def plain(text: str) -> str:
-    """Return a command's words without quotes, comments, placeholders' brackets and white space."""
+    """Return a command's words without quotes, comments, white space, and hosts of packages."""
     try:
         words = shlex.split(text, comments=True)
     except ValueError:
         words = text.split()
-    return " ".join(words).rstrip(" &").strip()
+    text = re.sub(r"(--index-url) \S+", r"\1 INDEX", " ".join(words))
+    return text.rstrip(" &").strip()
 
 
 def value(default: object) -> str:
