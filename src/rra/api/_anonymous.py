@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from rra._base import places
 from rra.api._result import Progress
-from rra.artifact import Artifact, load_artifact
 from rra.bundle.reference import ArchiveReference, LayoutReference
 from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
+    from rra.artifact import Artifact
     from rra.author.anonymous import AnonymousCopy
 
 
@@ -115,6 +115,7 @@ def blanked(artifact: Artifact, wanted: Anonymity, progress: Progress) -> Iterat
         PatchError: Its repairs do not lead from the source to the code.
         StorageError: There is no room for the copy.
     """
+    from rra.artifact import load_artifact
     from rra.author.anonymous import AnonymousOptions, anonymous_copy
 
     options = AnonymousOptions(wanted.also, wanted.keep, wanted.keep_paper)

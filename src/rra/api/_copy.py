@@ -181,10 +181,10 @@ def carry(
         plain_http: Speak to registries without TLS.
         progress: Called with one line for each step.
     """
-    from rra.registry import transfer
+    from rra.registry.transfer import transfer
 
     digest = bundle.descriptor.digest
-    tag = target.tag or tag_of_version(bundle.config.artifact_manifest().version)
+    tag = target.tag or tag_of_version(bundle.config.version)
     place = open_store(target, progress=progress, plain_http=plain_http)
     _refuse_collision(place, tag, bundle, target.version)
     done = transfer(
@@ -223,7 +223,7 @@ def _refuse_collision(place: BlobStore, tag: str, bundle: Bundle, asked: str | N
     """
     from rra.registry.catalogue import CATALOG_TYPE
 
-    ours = bundle.config.artifact_manifest().version
+    ours = bundle.config.version
     if asked not in {None, ours}:
         message = f"{place.name}:{tag} is to hold version {asked}, and the bundle is {ours}"
         raise UsageError(message, hint="nothing was sent; leave the tag away, or correct it")
@@ -274,4 +274,4 @@ def registry_reference(text: str, verb: str, instead: str) -> RegistryReference:
 def _tag(source: BundleReference, bundle: Bundle) -> str:
     """Return the name that a bundle keeps: its tag in the source, else its version."""
     named = source.tag or bundle.descriptor.annotations.get(REF_NAME)
-    return named or tag_of_version(bundle.config.artifact_manifest().version)
+    return named or tag_of_version(bundle.config.version)

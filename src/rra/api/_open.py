@@ -13,7 +13,6 @@ from rra._base import places
 from rra._base.files import remove_tree
 from rra.api._result import Progress, silent
 from rra.api._statements import notices_of
-from rra.artifact import Artifact, load_artifact
 from rra.artifact.layout import MANIFEST
 from rra.bundle.reference import (
     ArchiveReference,
@@ -27,6 +26,7 @@ from rra.bundle.reference import (
 from rra.errors import NotAnArtifactError, Problem, UsageError
 
 if TYPE_CHECKING:
+    from rra.artifact import Artifact
     from rra.bundle.reader import Bundle
     from rra.bundle.store import BlobReader, BlobStore
 
@@ -95,7 +95,7 @@ def open_place(
     store, bundle = open_bundle(named, progress=progress, plain_http=plain_http, keep=keep)
     folder = Path(tempfile.mkdtemp(prefix="rra-bundle-"))
     try:
-        root = folder / bundle.config.artifact_manifest().name
+        root = folder / bundle.config.name
         with _brought(store, bundle, progress) as here:
             unpack_bundle(bundle, here, root, progress=progress)
         pinned = dataclasses.replace(named, digest=bundle.descriptor.digest)
@@ -129,6 +129,8 @@ def open_artifact(
         NotAnArtifactError: The directory is missing, or holds no artifact.
         FormatError: Its manifest cannot be used.
     """
+    from rra.artifact import load_artifact
+
     with open_place(reference, progress=progress, plain_http=plain_http) as place:
         artifact = load_artifact(place.root)
         name = place.name if place.bundle else str(artifact.root)
@@ -167,7 +169,7 @@ def open_bundle(
         bundle = dataclasses.replace(bundle, notices=notices_of(store, bundle))
     if not keep or not isinstance(reference, RegistryReference):
         return store, bundle
-    from rra.registry import transfer
+    from rra.registry.transfer import transfer
 
     kept = LayoutStore(places.make_cache() / _CACHE)
     digest = bundle.descriptor.digest
@@ -181,7 +183,7 @@ def insist_on_version(reference: BundleReference, bundle: Bundle) -> None:
     Raises:
         UsageError: Another version has that tag.
     """
-    found = bundle.config.artifact_manifest().version
+    found = bundle.config.version
     if reference.version is not None and found != reference.version:
         message = f"{reference} holds version {found}, not {reference.version}"
         raise UsageError(message, hint=f"name the tag {reference.tag} if that is what you want")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rra.api._anonymous import Anonymity, AnonymousReport, blanked, keep_mapping, mapping_place
 from rra.api._catalog import add_to_catalogue, open_catalogue
 from rra.api._copy import CopyReport, carry, copy_bundle, registry_reference, target_reference
-from rra.api._pack import gate
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import Artifact, load_artifact
 from rra.bundle.reference import DirectoryReference, RegistryReference, parse_reference
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
+    from rra.artifact import Artifact
     from rra.bundle.measured import MeasuredBundle
     from rra.bundle.reader import Bundle
     from rra.errors import Problem
@@ -123,6 +122,10 @@ def _pushed(
         return PushReport(
             source=sent.source, target=sent.target, pushed=sent, problems=sent.problems
         )
+    # Imported only for a directory: a bundle is sent without what artifacts are made of.
+    from rra.api._pack import gate
+    from rra.artifact import load_artifact
+
     reach(place, plain_http=plain_http)
     artifact = load_artifact(named.path)
     root = str(artifact.root)
@@ -146,6 +149,8 @@ def _anonymously(
     progress: Progress,
 ) -> PushReport:
     """Send an anonymous copy; the mapping that stays with the author is written first."""
+    from rra.api._pack import gate
+
     private = mapping_place(artifact, wanted, None)
     root = str(artifact.root)
     with blanked(artifact, wanted, progress) as done:

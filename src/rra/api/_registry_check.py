@@ -195,7 +195,7 @@ def _judge(named: BundleReference, store: BlobStore, profile: str, line: dict[st
     bundle = read_bundle(store, None, line["digest"])
     insist_on_version(named, bundle)
     with claimed(Path(tempfile.gettempdir()), prefix="rra-check-", mode=0o700) as folder:
-        root = folder / bundle.config.artifact_manifest().name
+        root = folder / bundle.config.name
         unpack_bundle(bundle, store, root)
         found = lint_artifact(root, profile=profile, expected_guide=expected_guide)
     line["verdict"] = "passed" if found.ok else "failed"

@@ -86,7 +86,7 @@ def unpack(
     if directory is not None:
         refuse_to_overwrite(directory)
     store, bundle = open_bundle(named, progress=progress, plain_http=plain_http)
-    target = directory or Path(bundle.config.artifact_manifest().name)
+    target = directory or Path(bundle.config.name)
     refuse_to_overwrite(target)
     layers = [
         (layer.title or record.element, layer.descriptor)

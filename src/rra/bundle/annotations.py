@@ -5,11 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rra._base import clock, process
-from rra.artifact import Artifact
 from rra.errors import UsageError
-from rra.model import Manifest
+
+if TYPE_CHECKING:
+    from rra.artifact import Artifact
+    from rra.model import Manifest
 
 OCI_PREFIX = "org.opencontainers.image."
 OWN_PREFIX = "org.w3id.rra."

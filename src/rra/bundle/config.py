@@ -8,25 +8,28 @@ Source: OCI Image Specification 1.1, Image Manifest; ``schemas/v1/bundle-config.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pydantic
 from pydantic import Field
 
 from rra._base import canonical
 from rra._base.yaml import YamlDocument
-from rra.artifact import Artifact
 from rra.bundle.jsonio import parse_json
 from rra.bundle.names import fold, name_faults, printable
 from rra.bundle.store import MANIFEST_TYPE, Descriptor, parse_descriptor
 from rra.errors import CorruptError, FormatError, Problem, UnsafePathError, UsageError
-from rra.model import ElementLock, Lock, Manifest
 from rra.model.base import BundlePath, Digest, FormatVersion, Object, OutcomeId
 from rra.schema import check_document
+
+if TYPE_CHECKING:
+    from rra.artifact import Artifact
+    from rra.model import ElementLock, Manifest
 
 BUNDLE_TYPE = "application/vnd.rra.bundle.v1"
 CONFIG_TYPE = "application/vnd.rra.config.v1+json"
@@ -112,13 +115,31 @@ class BundleConfig(Object):
     lock: dict[str, Any]
     layers: Annotated[list[LayerRecord], Field(min_length=1)]
 
+    @property
+    def name(self) -> str:
+        """Id of the artifact."""
+        return str(self.manifest["name"])
+
+    @property
+    def version(self) -> str:
+        """Version of the artifact."""
+        return str(self.manifest["version"])
+
     def to_bytes(self) -> bytes:
         """Return the config in canonical JSON."""
         return canonical.dumps(self.to_json())
 
     def artifact_manifest(self) -> Manifest:
-        """Return what ``rra.yaml`` says as an object of the format, with all outcomes."""
-        return Manifest.model_validate(_with_outcomes(self.manifest, self.outcomes or {}))
+        """Return what ``rra.yaml`` says as an object of the format, with all outcomes.
+
+        Raises:
+            FormatError: It breaks the format in a way that its schema does not tell.
+        """
+        from rra.model import Manifest
+
+        whole = _with_outcomes(self.manifest, self.outcomes or {})
+        with _told("config of the bundle"):
+            return Manifest.model_validate(whole)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -184,6 +205,8 @@ def _with_outcomes(
 
 def archive_lock(record: LayerRecord) -> ElementLock:
     """Return what a layer that is an archive says of it."""
+    from rra.model import ElementLock
+
     return ElementLock(diff_id=record.diff_id, files=record.files, size=record.uncompressed_size)
 
 
@@ -262,14 +285,8 @@ def parse_config(data: bytes, manifest: BundleManifest, where: str) -> BundleCon
     whole = _with_outcomes(document["manifest"], document.get("outcomes", {}))
     _check_schema(whole, "manifest", f"{source}: outcomes")
     _check_schema(document["lock"], "lock", f"{source}: lock")
-    try:
+    with _told(source):
         config = BundleConfig.model_validate(document)
-        config.artifact_manifest()
-        Lock.model_validate(config.lock)
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        place = "/".join(str(key) for key in first["loc"])
-        raise _fault(source, f"{place}: {first['msg']}") from error
     if len(config.layers) != len(manifest.layers):
         what = f"has {len(config.layers)} layers, its manifest {len(manifest.layers)}"
         raise CorruptError(f"{source} {what}", hint=_HINT)
@@ -277,6 +294,17 @@ def parse_config(data: bytes, manifest: BundleManifest, where: str) -> BundleCon
         for fault in _differences(record, layer):
             raise CorruptError(f"{source}: layer {number} {fault}", hint=_HINT)
     return config
+
+
+@contextlib.contextmanager
+def _told(source: str) -> Iterator[None]:
+    """Turn what a model says of a document into one of our errors."""
+    try:
+        yield
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = "/".join(str(key) for key in first["loc"])
+        raise _fault(source, f"{place}: {first['msg']}") from error
 
 
 def _layer(entry: object, number: int, source: str) -> LayerDescriptor:

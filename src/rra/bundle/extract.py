@@ -24,6 +24,7 @@ from rra.bundle.extract_place import Place
 from rra.bundle.extract_table import MemberTable, Taken
 from rra.bundle.limits import Limits
 from rra.bundle.names import name_faults
+from rra.bundle.store import VerifiedFile
 from rra.bundle.tarparser import read_members, unsafe
 from rra.errors import CorruptError
 
@@ -139,6 +140,7 @@ class Extraction:
         *,
         executable: bool,
         expected_diff_id: str | None = None,
+        here: VerifiedFile | None = None,
     ) -> Extracted:
         """Put one file that comes without an archive; folders on its way are made.
 
@@ -147,6 +149,8 @@ class Extraction:
             path: Where it goes, relative to the directory.
             executable: Whether it may be run.
             expected_diff_id: Digest that its bytes must have.
+            here: The same bytes where they lie here already: where the file system gives a file
+                two names and nobody may run it, they are neither read nor written again.
 
         Raises:
             UnsafePathError: The path is not one that an archive may hold, or it is taken.
@@ -162,7 +166,13 @@ class Extraction:
             self._take(parent, folder=True)
             self._place.add_folder(_bytes(parent))
         self._take(pure, folder=False)
-        source = ByteSource(stream, min(self._left, self._limits.file_bytes), path)
+        room = min(self._left, self._limits.file_bytes)
+        if here is not None and not executable and here.descriptor.size <= room:
+            blob = here.descriptor
+            if self._place.adopt_file(_bytes(pure), here.path):
+                self._left -= blob.size
+                return Extracted(blob.digest, 1, blob.size, (pure,))
+        source = ByteSource(stream, room, path)
         self._place.add_file(_bytes(pure), _rest(source), executable=executable)
         found = source.digest()
         if expected_diff_id is not None and found != expected_diff_id:

@@ -84,6 +84,32 @@ class Place:
             finally:
                 os.close(descriptor)
 
+    def adopt_file(self, name: bytes, source: Path) -> bool:
+        """Give a file that lies elsewhere a second name, of mode 0644, in a folder that is there.
+
+        Returns:
+            False where the file system does not give a file two names; nothing happened then.
+
+        Raises:
+            UnsafePathError: Something is at that place.
+            StorageError: The disk refuses.
+        """
+        folder, _, last = name.rpartition(b"/")
+        with self._placing(name):
+            parent = self._enter(folder.split(b"/") if folder else [])
+            try:
+                os.link(os.fsencode(source), last, dst_dir_fd=parent, follow_symlinks=False)
+            except OSError as error:
+                if error.errno in _IN_THE_WAY:
+                    raise
+                return False
+            descriptor = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+            try:
+                os.fchmod(descriptor, 0o644)
+            finally:
+                os.close(descriptor)
+        return True
+
     def add_link(self, name: bytes, target: bytes) -> None:
         """Make a symbolic link in a folder that is there; the caller knows where it leads.
 

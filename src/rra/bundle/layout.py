@@ -32,6 +32,7 @@ from rra.bundle.jsonio import parse_json
 from rra.bundle.referrers import LocalReferrers, referrer_of
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
+    BLOCK,
     MANIFEST_TYPE,
     MAX_MANIFEST_BYTES,
     Descriptor,
@@ -77,6 +78,16 @@ class LayoutStore:
             verified(file, descriptor, self.name) as stream,
         ):
             yield stream
+
+    def chunks(self, descriptor: Descriptor) -> Iterator[bytes]:
+        """Yield the bytes of a blob; they are not compared with it.
+
+        Raises:
+            CorruptError: The blob is missing, or not of that size.
+        """
+        with open_regular(self._blob(descriptor.digest), descriptor, self.name) as file:
+            while block := file.read(BLOCK):
+                yield block
 
     def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:
         """Keep a blob whose digest is not known yet, and return its descriptor.

@@ -14,6 +14,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from rra.bundle.names import printable
@@ -71,6 +72,43 @@ class BlobReader(Protocol):
 
         Raises:
             CorruptError: The blob is missing, or not of that size and digest.
+        """
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VerifiedFile:
+    """A blob whose bytes were verified and lie in a file that only this process writes to.
+
+    Attributes:
+        path: The file.
+        descriptor: The blob.
+    """
+
+    path: Path
+    descriptor: Descriptor
+
+
+@runtime_checkable
+class FileReader(BlobReader, Protocol):
+    """A place whose blobs may lie in files of their own."""
+
+    def verified_file(self, descriptor: Descriptor) -> VerifiedFile | None:
+        """Return the file of a blob; None where it has none that could get another name.
+
+        Raises:
+            CorruptError: The blob is missing, or not of that size and digest.
+        """
+
+
+@runtime_checkable
+class ChunkReader(BlobReader, Protocol):
+    """A place that gives the bytes of a blob unverified, to whoever compares them with it."""
+
+    def chunks(self, descriptor: Descriptor) -> Iterable[bytes]:
+        """Return the bytes of a blob, which can be iterated; they are not compared with it.
+
+        Raises:
+            CorruptError: The blob is missing, or not of that size.
         """
 
 

@@ -34,7 +34,7 @@ from rra.bundle.layers import assign_files
 from rra.bundle.names import printable
 from rra.bundle.reader import Bundle
 from rra.bundle.staging import claimed
-from rra.bundle.store import BlobReader, Descriptor
+from rra.bundle.store import BlobReader, Descriptor, FileReader
 from rra.errors import CorruptError, FormatError, UnsafePathError, UsageError
 from rra.model import Manifest
 
@@ -196,7 +196,8 @@ def _extract(extraction: Extraction, store: BlobReader, group: list[Layer]) -> E
             return extraction.add(stream, expected_diff_id=record.diff_id)
     if len(group) == 1:
         with store.open(layer.descriptor) as blob:
-            return extraction.add_file(blob, record.path, executable=False)
+            here = store.verified_file(layer.descriptor) if isinstance(store, FileReader) else None
+            return extraction.add_file(blob, record.path, executable=False, here=here)
     parts = [one.descriptor for one, _ in group]
     with contextlib.closing(_blocks(store, parts)) as blocks:
         stream = io.BufferedReader(_Blocks(blocks))

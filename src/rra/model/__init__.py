@@ -2,67 +2,72 @@
 
 from __future__ import annotations
 
-from rra.model.data import DataItem, DataSource
-from rra.model.environment import Accelerator, Environment
-from rra.model.experiment import (
-    Derived,
-    DerivedOutcome,
-    Deviation,
-    Experiment,
-    Outcome,
-    Predictions,
-    ReportedUncertainty,
-    ReportedValue,
-    ResultsTable,
-    TableCell,
-    TableLine,
-    TablePart,
-    TableSpread,
-)
-from rra.model.guide import (
-    Alternative,
-    Repair,
-    RepairCategory,
-    RepairsDocument,
-    ResultEffect,
-    Setting,
-    SettingsDocument,
-    SettingSource,
-)
-from rra.model.launcher import (
-    Hint,
-    Launcher,
-    Limits,
-    OutputSpec,
-    Parameter,
-    Reduced,
-    Resources,
-    Secret,
-    Seeds,
-    Smoke,
-)
-from rra.model.lock import ElementLock, EnvironmentLock, FileLock, Lock
-from rra.model.manifest import Author, Code, Incomplete, Manifest, Paper, Source
-from rra.model.notice import Notice
-from rra.model.record import (
-    ExecutionRecord,
-    InputFile,
-    OutputFile,
-    RecorderInfo,
-    RecordResources,
-    SandboxInfo,
-    SeedInfo,
-    Stream,
-)
-from rra.model.references import Reference, ReferenceScore, ReferencesDocument
-from rra.model.review import Review
-from rra.model.selector import (
-    LOCATORS,
-    PickAt,
-    RunSelection,
-    Selector,
-    SelectorPart,
-)
+from typing import TYPE_CHECKING
+
+from rra._base.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from rra.model.data import DataItem, DataSource
+    from rra.model.environment import Accelerator, Environment
+    from rra.model.experiment import (
+        Derived,
+        DerivedOutcome,
+        Deviation,
+        Experiment,
+        Outcome,
+        Predictions,
+        ReportedUncertainty,
+        ReportedValue,
+        ResultsTable,
+        TableCell,
+        TableLine,
+        TablePart,
+        TableSpread,
+    )
+    from rra.model.guide import (
+        Alternative,
+        Repair,
+        RepairCategory,
+        RepairsDocument,
+        ResultEffect,
+        Setting,
+        SettingsDocument,
+        SettingSource,
+    )
+    from rra.model.launcher import (
+        Hint,
+        Launcher,
+        Limits,
+        OutputSpec,
+        Parameter,
+        Reduced,
+        Resources,
+        Secret,
+        Seeds,
+        Smoke,
+    )
+    from rra.model.lock import ElementLock, EnvironmentLock, FileLock, Lock
+    from rra.model.manifest import Author, Code, Incomplete, Manifest, Paper, Source
+    from rra.model.notice import Notice
+    from rra.model.record import (
+        ExecutionRecord,
+        InputFile,
+        OutputFile,
+        RecorderInfo,
+        RecordResources,
+        SandboxInfo,
+        SeedInfo,
+        Stream,
+    )
+    from rra.model.references import Reference, ReferenceScore, ReferencesDocument
+    from rra.model.review import Review
+    from rra.model.selector import (
+        LOCATORS,
+        PickAt,
+        RunSelection,
+        Selector,
+        SelectorPart,
+    )
 
 __all__ = [
     "LOCATORS",
@@ -129,3 +134,92 @@ __all__ = [
     "TablePart",
     "TableSpread",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "data": (
+            "DataItem",
+            "DataSource",
+        ),
+        "environment": (
+            "Accelerator",
+            "Environment",
+        ),
+        "experiment": (
+            "Derived",
+            "DerivedOutcome",
+            "Deviation",
+            "Experiment",
+            "Outcome",
+            "Predictions",
+            "ReportedUncertainty",
+            "ReportedValue",
+            "ResultsTable",
+            "TableCell",
+            "TableLine",
+            "TablePart",
+            "TableSpread",
+        ),
+        "guide": (
+            "Alternative",
+            "Repair",
+            "RepairCategory",
+            "RepairsDocument",
+            "ResultEffect",
+            "Setting",
+            "SettingsDocument",
+            "SettingSource",
+        ),
+        "launcher": (
+            "Hint",
+            "Launcher",
+            "Limits",
+            "OutputSpec",
+            "Parameter",
+            "Reduced",
+            "Resources",
+            "Secret",
+            "Seeds",
+            "Smoke",
+        ),
+        "lock": (
+            "ElementLock",
+            "EnvironmentLock",
+            "FileLock",
+            "Lock",
+        ),
+        "manifest": (
+            "Author",
+            "Code",
+            "Incomplete",
+            "Manifest",
+            "Paper",
+            "Source",
+        ),
+        "notice": ("Notice",),
+        "record": (
+            "ExecutionRecord",
+            "InputFile",
+            "OutputFile",
+            "RecorderInfo",
+            "RecordResources",
+            "SandboxInfo",
+            "SeedInfo",
+            "Stream",
+        ),
+        "references": (
+            "Reference",
+            "ReferenceScore",
+            "ReferencesDocument",
+        ),
+        "review": ("Review",),
+        "selector": (
+            "LOCATORS",
+            "PickAt",
+            "RunSelection",
+            "Selector",
+            "SelectorPart",
+        ),
+    },
+)

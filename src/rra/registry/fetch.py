@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rra._base.progress import size_text
-from rra.bundle.store import BLOCK, BlobReader, Descriptor
+from rra.bundle.store import BLOCK, BlobReader, Descriptor, VerifiedFile
 from rra.errors import CorruptError, RegistryError
 from rra.registry.failures import DAMAGED
 from rra.registry.meter import Meter
@@ -67,6 +67,13 @@ class Fetched:
             futures = list(self._coming.values())
             wait(futures)
             raise first_fault(futures) from None
+
+    def verified_file(self, descriptor: Descriptor) -> VerifiedFile | None:
+        """Return the file of a blob, where it has a name; raises as `file` does."""
+        partial = self.file(descriptor)
+        if partial is None or partial.path is None:
+            return None
+        return VerifiedFile(partial.path, partial.descriptor)
 
     @contextlib.contextmanager
     def open(self, descriptor: Descriptor) -> Iterator[BinaryIO]:

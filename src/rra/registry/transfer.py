@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from rra._base.progress import size_text
 from rra.bundle.archive import ArchiveStore
 from rra.bundle.layout import LayoutStore
-from rra.bundle.measured import MeasuredBundle
 from rra.bundle.store import (
     BLOCK,
     BlobReader,
     BlobStore,
+    ChunkReader,
     Descriptor,
+    FileReader,
     ManifestStore,
     resolve,
 )
 from rra.errors import CorruptError
 from rra.registry.failures import UnknownBlobError
-from rra.registry.fetch import Fetched, Titled, fetched
+from rra.registry.fetch import Titled, fetched
 from rra.registry.graph import Statement, blobs_of, statements
 from rra.registry.meter import Meter
 from rra.registry.parallel import Stop, run_all
@@ -245,8 +246,8 @@ def _bring_all(
 ) -> None:
     """Take blobs that come here from a registry into a folder or file."""
     for _, blob in missing:
-        file = here.file(blob) if isinstance(here, Fetched) else None
-        if file is None or file.path is None or not target.put_file(blob, file.path):
+        file = here.verified_file(blob) if isinstance(here, FileReader) else None
+        if file is None or not target.put_file(blob, file.path):
             target.put_blob(blob, _Opened(here, blob))
 
 
@@ -271,13 +272,35 @@ def _copy(job: _Job) -> BlobCopy:
         return BlobCopy(job.title, job.blob, copied=False)
     job.meter.line(f"{job.title}: {size_text(job.blob.size)}")
     repository = None if job.unseen else _neighbour(job.source, job.target)
-    if repository is None or not isinstance(job.target, RegistryStore):
-        job.target.put_blob(job.blob, _Chunks(job))
-    elif job.target.mount(job.blob, _Chunks(job), repository):
+    try:
+        mounted = _sent(job, repository)
+    except CorruptError:
+        _insist_on_source(job.source, job.blob)
+        raise
+    if mounted:
         job.meter.skip(job.blob.size)
         job.meter.line(f"{job.title}: taken over from {job.source.name}")
         return BlobCopy(job.title, job.blob, copied=False, mounted=True)
     return BlobCopy(job.title, job.blob, copied=True)
+
+
+def _sent(job: _Job, repository: str | None) -> bool:
+    """Send a blob; True when the target took it over from a repository of its own instead."""
+    if repository is None or not isinstance(job.target, RegistryStore):
+        job.target.put_blob(job.blob, _Chunks(job))
+        return False
+    return job.target.mount(job.blob, _Chunks(job), repository)
+
+
+def _insist_on_source(source: BlobReader, blob: Descriptor) -> None:
+    """Say so where a blob was refused because it is damaged where it comes from.
+
+    Raises:
+        CorruptError: It is missing there, or not of that size and digest.
+    """
+    if isinstance(source, ChunkReader):
+        with source.open(blob):
+            pass
 
 
 def _neighbour(source: ManifestStore, target: BlobStore) -> str | None:
@@ -291,13 +314,13 @@ def _neighbour(source: ManifestStore, target: BlobStore) -> str | None:
 
 
 class _Opened:
-    """The verified bytes of a blob, read anew each time they are iterated."""
+    """The bytes of a blob for a store that verifies them, read anew each time they are iterated."""
 
     def __init__(self, source: BlobReader, blob: Descriptor) -> None:
         self._source, self._blob = source, blob
 
     def __iter__(self) -> Iterator[bytes]:
-        if isinstance(self._source, MeasuredBundle):
+        if isinstance(self._source, ChunkReader):
             # Whoever takes a blob compares it with its digest; once is enough.
             yield from self._source.chunks(self._blob)
             return
