@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
@@ -14,6 +15,7 @@ import pytest
 from rra._base.files import staged_directory, walk_files
 from rra.bundle import diff_id, write_archive
 from rra.bundle.extract import Extraction, Limits, extract_archive
+from rra.bundle.store import Descriptor, VerifiedFile
 from rra.errors import ArchiveError, CorruptError, StorageError, UnsafePathError
 from tests.support.archives import file, folder, header, link, tar
 from tests.support.disks import mounted_disk
@@ -370,3 +372,67 @@ def test_a_single_file_is_checked_and_bounded(out: Path) -> None:
             )
         with pytest.raises(ArchiveError, match="b is longer than the 5 bytes that are allowed"):
             extraction.add_file(io.BytesIO(b"123456"), "b", executable=False)
+
+
+def lying_here(folder: Path, content: bytes) -> VerifiedFile:
+    file = folder / "fetched"
+    file.write_bytes(content)
+    file.chmod(0o600)
+    digest = "sha256:" + hashlib.sha256(content).hexdigest()
+    return VerifiedFile(file, Descriptor("application/octet-stream", digest, len(content)))
+
+
+def test_a_file_that_lies_here_gets_another_name(out: Path, tmp_path: Path) -> None:
+    here = lying_here(tmp_path, b"weights")
+    with Extraction(out, Limits(total_bytes=10)) as extraction:
+        found = extraction.add_file(io.BytesIO(), "data/w.bin", executable=False, here=here)
+        with pytest.raises(ArchiveError, match="b is longer than the 3 bytes that are allowed"):
+            extraction.add_file(io.BytesIO(b"1234"), "b", executable=False)
+    assert (found.diff_id, found.files, found.size) == (here.descriptor.digest, 1, 7)
+    placed = out / "data" / "w.bin"
+    assert placed.samefile(here.path)
+    assert placed.read_bytes() == b"weights"
+    assert stat.S_IMODE(placed.stat().st_mode) == 0o644
+
+
+def test_a_file_that_can_have_no_other_name_is_copied(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refuse)
+    here = lying_here(tmp_path, b"weights")
+    with Extraction(out) as extraction:
+        found = extraction.add_file(io.BytesIO(b"weights"), "w", executable=False, here=here)
+    assert found.diff_id == here.descriptor.digest
+    assert not (out / "w").samefile(here.path)
+    assert (out / "w").read_bytes() == b"weights"
+
+
+def test_a_file_that_may_be_run_or_is_too_large_gets_no_other_name(
+    out: Path, tmp_path: Path
+) -> None:
+    here = lying_here(tmp_path, b"#!/bin/sh\n")
+    with Extraction(out, Limits(file_bytes=10)) as extraction:
+        extraction.add_file(io.BytesIO(b"#!/bin/sh\n"), "run", executable=True, here=here)
+        large = lying_here(tmp_path, b"12345678901")
+        with pytest.raises(ArchiveError, match="longer than the 10 bytes"):
+            extraction.add_file(io.BytesIO(b"12345678901"), "w", executable=False, here=large)
+    assert (out / "run").stat().st_nlink == 1
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_file_that_lies_here_takes_nobodys_place(out: Path, tmp_path: Path, kind: str) -> None:
+    """What came between is neither replaced nor followed."""
+    here = lying_here(tmp_path, b"weights")
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"mine")
+    (out / "w").symlink_to(outside) if kind == "link" else (out / "w").write_bytes(b"mine")
+    with (
+        Extraction(out) as extraction,
+        pytest.raises(UnsafePathError, match="something else is already at that place"),
+    ):
+        extraction.add_file(io.BytesIO(b"weights"), "w", executable=False, here=here)
+    assert outside.read_bytes() == b"mine"
+    assert (out / "w").read_bytes() == b"mine"

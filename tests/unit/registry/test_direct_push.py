@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from rra.bundle.measured import MeasuredBundle
 from rra.bundle.pack import pack_bundle
 from rra.bundle.reader import read_bundle
 from rra.bundle.store import Descriptor, read_blob
+from rra.bundle.unpack import unpack_bundle
 from rra.errors import CorruptError, RegistryError, UnavailableError, UsageError
-from rra.registry import RegistryStore, transfer
+from rra.registry import RegistryStore, fetched
+from rra.registry.transfer import transfer
 from tests.support.bundles import locked_artifact
 from tests.support.bundles import pack as packed
 from tests.support.http_registry import HttpRegistry, Reply, Seen
@@ -98,6 +101,37 @@ def test_blobs_are_made_again(
         place = tmp_path / "b/blobs/sha256" / layer.descriptor.digest.removeprefix("sha256:")
         for _ in range(2):
             assert read_blob(made, layer.descriptor, 1 << 30) == place.read_bytes()
+
+
+def test_a_large_file_is_unpacked_without_a_second_copy(
+    registry: HttpRegistry,
+    opened: Open,
+    artifact: Artifact,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RRA_CACHE", str(tmp_path / "cache"))
+    made, digest = measure(artifact)
+    store = opened(registry)
+    transfer(made, store, wanted=(None, digest), tag="1.0.0")
+    bundle = read_bundle(store, digest=digest)
+    linked: list[str] = []
+    link = os.link
+
+    def watched(source: object, target: object, **how: object) -> None:
+        link(source, target, **how)  # type: ignore[arg-type]
+        linked.append(os.fsdecode(target))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "link", watched)
+    layers = [(layer.title, layer.descriptor) for layer, _ in bundle.layers]
+    with fetched(store, layers, lambda _: None) as here:
+        unpack_bundle(bundle, here, tmp_path / "out")
+    placed = tmp_path / "out/data/numbers.bin"
+    assert linked == ["numbers.bin"]
+    assert placed.read_bytes() == NOISE
+    # The name that it came under is gone, so nothing else changes it.
+    assert (placed.stat().st_nlink, stat.S_IMODE(placed.stat().st_mode)) == (1, 0o644)
+    assert list((tmp_path / "cache/partial").iterdir()) == []
 
 
 def test_a_bomb_travels_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ import pytest
 from rra.bundle.layout import LayoutStore
 from rra.bundle.reference import RegistryReference
 from rra.errors import RraError
-from rra.registry import Policy, RegistryStore, open_store, transfer
+from rra.registry import Policy, RegistryStore, open_store
+from rra.registry.transfer import transfer
 from tests.support.bundles import tree
 from tests.support.http_registry import (
     QUIRKS,

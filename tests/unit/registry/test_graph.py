@@ -21,7 +21,8 @@ from rra.bundle.store import (
     resolve,
 )
 from rra.errors import CorruptError, FormatError, RegistryError, UsageError
-from rra.registry import RegistryStore, graph, transfer
+from rra.registry import RegistryStore, graph
+from rra.registry.transfer import transfer
 from tests.support.http_registry import (
     QUIRKS,
     HttpRegistry,

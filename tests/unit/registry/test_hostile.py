@@ -14,7 +14,8 @@ from rra.bundle.layout import LayoutStore
 from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE
 from rra.cli.verb import safe
 from rra.errors import CorruptError, FormatError, RegistryError, RraError, UsageError
-from rra.registry import RegistryStore, transfer
+from rra.registry import RegistryStore
+from rra.registry.transfer import transfer
 from tests.support.http_registry import HttpRegistry, Reply, sha256
 
 Open = Callable[[HttpRegistry], RegistryStore]

@@ -11,7 +11,8 @@ from rra.bundle.layout import LayoutStore
 from rra.bundle.reference import RegistryReference
 from rra.bundle.store import Descriptor
 from rra.errors import CorruptError, LoginError, RegistryError
-from rra.registry import Policy, RegistryStore, open_store, transfer
+from rra.registry import Policy, RegistryStore, open_store
+from rra.registry.transfer import transfer
 from tests.support.http_registry import (
     QUIRKS,
     BreakOffError,

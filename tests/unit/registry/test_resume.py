@@ -14,7 +14,8 @@ from rra.bundle.layout import LayoutStore
 from rra.bundle.reference import RegistryReference
 from rra.bundle.store import Descriptor
 from rra.errors import CorruptError, RegistryError
-from rra.registry import Policy, RegistryStore, fetched, open_store, transfer
+from rra.registry import Policy, RegistryStore, fetched, open_store
+from rra.registry.transfer import transfer
 from tests.support.http_registry import HttpRegistry, Reply, Rule, Seen, sha256
 
 Open = Callable[..., RegistryStore]

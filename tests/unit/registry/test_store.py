@@ -13,7 +13,8 @@ from rra.bundle.layout import LayoutStore
 from rra.bundle.reference import RegistryReference
 from rra.bundle.store import INDEX_TYPE, MANIFEST_TYPE, Descriptor, resolve
 from rra.errors import CorruptError, FormatError, RegistryError, UsageError
-from rra.registry import Policy, RegistryStore, open_store, transfer
+from rra.registry import Policy, RegistryStore, open_store
+from rra.registry.transfer import transfer
 from tests.support.http_registry import (
     BreakOffError,
     HttpRegistry,

@@ -11,12 +11,14 @@ import pytest
 
 from rra._base import clock
 from rra._base.progress import size_text
+from rra.bundle.archive import ArchiveStore
 from rra.bundle.layout import LayoutStore
 from rra.bundle.store import Descriptor
 from rra.errors import CorruptError, RegistryError
-from rra.registry import Policy, RegistryStore, transfer
+from rra.registry import Policy, RegistryStore
 from rra.registry.meter import Meter
 from rra.registry.parallel import TRANSFERS
+from rra.registry.transfer import transfer
 from tests.support.http_registry import HttpRegistry, Reply, Rule, Seen, sha256
 
 Open = Callable[..., RegistryStore]
@@ -343,3 +345,34 @@ def test_how_long_a_registry_may_take() -> None:
     policy = Policy()
     assert (policy.connect_seconds, policy.idle_seconds) == (10, 60)
     assert (policy.attempts, policy.longest_wait) == (4, 30)
+
+
+@pytest.mark.parametrize("form", ["layout", "archive"])
+@pytest.mark.parametrize("damage", ["other", "shorter"])
+def test_what_is_damaged_is_named_where_it_lies(
+    registry: HttpRegistry, opened: Open, tmp_path: Path, form: str, damage: str
+) -> None:
+    """The digest is taken once, on the way; the message is still about the source."""
+    _, layer = bundle(registry, 2)
+    place = tmp_path / form
+    local: LayoutStore | ArchiveStore = (
+        LayoutStore(place) if form == "layout" else ArchiveStore(place)
+    )
+    transfer(opened(registry), local, wanted=("1.0", None), tag="1.0")
+    file = place / "blobs/sha256" / layer.digest.removeprefix("sha256:")
+    if form == "archive":
+        whole = place.read_bytes()
+        start = whole.index(data(1))
+        place.write_bytes(whole[:start] + b"!" + whole[start + 1 :])
+    elif damage == "other":
+        file.write_bytes(b"!" + data(1)[1:])
+    else:
+        file.write_bytes(data(1)[1:])
+    registry.blobs.clear()
+    registry.manifests.clear()
+    local = LayoutStore(place) if form == "layout" else ArchiveStore(place)
+    with pytest.raises(CorruptError, match=rf"blob {layer.digest} in \S*{form} has") as caught:
+        transfer(local, opened(registry), wanted=("1.0", None), tag="1.0")
+    assert caught.value.hint == "get the bundle again from where it came"
+    assert layer.digest not in registry.blobs
+    assert registry.manifests == {}
