@@ -203,7 +203,12 @@ def walk_files(root: Path) -> Iterator[PurePosixPath]:
 
     Staging leftovers are passed over.
     """
-    yield from map(PurePosixPath, sorted(_walk(str(root), ""), key=os.fsencode))
+    yield from map(PurePosixPath, walk_names(root))
+
+
+def walk_names(root: Path) -> list[str]:
+    """Return what `walk_files` yields as text."""
+    return sorted(_walk(str(root), ""), key=os.fsencode)
 
 
 def _walk(root: str, inside: str) -> Iterator[str]:

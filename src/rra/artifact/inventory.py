@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rra._base.files import STAGING_PREFIX, walk_files
+from rra._base.files import STAGING_PREFIX, walk_files, walk_names
 from rra.artifact import layout
 from rra.model import Manifest
 
@@ -21,30 +21,34 @@ def code_files(root: Path, manifest: Manifest) -> tuple[PurePosixPath, ...]:
     ``.rraignore``, drop files. Declared data that is not bundled is no code, wherever it lies.
     What is code depends on the files and the manifest alone, never on a ``.git`` beside them.
     """
-    base = root if manifest.code.root == "." else root / manifest.code.root
+    return tuple(map(PurePosixPath, _code_names(root, manifest)))
+
+
+def _code_names(root: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield the files of the code as text: there may be many, and a path object takes long."""
+    in_place = manifest.code.root == "."
+    base = root if in_place else root / manifest.code.root
     if not base.is_dir():
-        return ()
-    prefix = PurePosixPath(manifest.code.root)
-    owned = _owned(manifest) if manifest.code.root == "." else _elsewhere(manifest)
+        return
+    prefix = "" if in_place else f"{PurePosixPath(manifest.code.root)}/"
+    owned = _owned(manifest) if in_place else _elsewhere(manifest)
     is_ignored = ignored_by(root)
     dropped = [p for p in manifest.code.exclude if not p.startswith("!")]
     taken = [p[1:] for p in manifest.code.exclude if p.startswith("!")]
-    in_place = manifest.code.root == "."
-    kept = []
-    for path in walk_files(base):
-        whole = path if in_place else prefix / path
+    for name in walk_names(base):
+        whole = prefix + name
         if lies_in(whole, owned) or is_ignored(whole):
             continue
-        if _matches(path, taken) or not (is_skipped(path) or _matches(path, dropped)):
-            kept.append(path)
-    return tuple(kept)
+        if _matches(name, taken) or not (is_skipped(name) or _matches(name, dropped)):
+            yield name
 
 
 def element_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosixPath, ...]:
     """Return the files of an element, relative to the artifact's root, byte-sorted."""
     if element == "code":
-        prefix = PurePosixPath(manifest.code.root)
-        return tuple(prefix / path for path in code_files(root, manifest))
+        code = PurePosixPath(manifest.code.root)
+        prefix = f"{code}/" if code.parts else ""
+        return tuple(PurePosixPath(prefix + name) for name in _code_names(root, manifest))
     if element == "meta":
         return tuple(PurePosixPath(n) for n in layout.META_FILES if (root / n).is_file())
     found = _files_of(root, _names_of(manifest, element))
@@ -105,12 +109,12 @@ def _walk_outside(root: Path, places: frozenset[str]) -> Iterator[PurePosixPath]
     yield from map(PurePosixPath, sorted(found, key=os.fsencode))
 
 
-def _nothing(path: PurePosixPath) -> bool:
+def _nothing(path: PurePosixPath | str) -> bool:
     del path
     return False
 
 
-def ignored_by(root: Path) -> Callable[[PurePosixPath], bool]:
+def ignored_by(root: Path) -> Callable[[PurePosixPath | str], bool]:
     """Return what tells whether the artifact's ``.rraignore`` drops a file.
 
     The file has the syntax of ``.gitignore``. Meta files and evidence are never dropped.
@@ -171,7 +175,7 @@ def _elsewhere(manifest: Manifest) -> frozenset[str]:
     return frozenset(str(PurePosixPath(i.path)) for i in items if i.access != "bundled")
 
 
-def lies_in(path: PurePosixPath, places: Collection[str]) -> bool:
+def lies_in(path: PurePosixPath | str, places: Collection[str]) -> bool:
     """Tell whether a path is one of some files and folders, or lies in one of them."""
     if not places:
         return False
@@ -184,15 +188,15 @@ def lies_in(path: PurePosixPath, places: Collection[str]) -> bool:
     return text in places
 
 
-def is_skipped(path: PurePosixPath) -> bool:
+def is_skipped(path: PurePosixPath | str) -> bool:
     """Tell whether a file is passed over by default: caches, virtual environments, leftovers."""
-    if path.name.startswith(STAGING_PREFIX) or path.suffix == ".pyc" or path.name == ".git":
+    *folders, name = str(path).split("/")
+    if name.startswith(STAGING_PREFIX) or name == ".git" or name.endswith(".pyc"):
         return True
-    return any(part in layout.SKIPPED_DIRS for part in path.parts[:-1])
+    return not layout.SKIPPED_DIRS.isdisjoint(folders)
 
 
-def _matches(path: PurePosixPath, patterns: Iterable[str]) -> bool:
-    text = str(path)
+def _matches(text: str, patterns: Iterable[str]) -> bool:
     for pattern in patterns:
         trimmed = pattern.rstrip("/")
         if fnmatch.fnmatchcase(text, trimmed) or fnmatch.fnmatchcase(text, trimmed + "/*"):
