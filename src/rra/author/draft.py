@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from rra.author.draft_launchers import DraftLauncher, draft_launchers
 from rra.author.draft_outcomes import DraftExperiment, draft_experiments
 from rra.author.names import slug, unique
+from rra.author.runfiles import RunFiles, read_run_files
 from rra.author.source import SourceState
 from rra.environment import Detected, detect_requirements, suggest_as_of
 from rra.environment.interpreter import has_interpreter
@@ -48,6 +49,7 @@ class Draft:
         title: Title of the repository, if its README has one.
         nested: Whether the code will lie in ``code/``.
         scan: What the scan found.
+        declared: What files of other tools say of how it is run.
         launchers: The runs.
         experiments: The reported results.
         data: Input data.
@@ -65,6 +67,7 @@ class Draft:
     title: str
     nested: bool
     scan: Scan
+    declared: RunFiles
     launchers: tuple[DraftLauncher, ...]
     experiments: tuple[DraftExperiment, ...]
     data: tuple[DraftData, ...]
@@ -100,14 +103,13 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
         name: Id of the artifact.
         nested: Whether the code will lie in ``code/``.
     """
-    launchers, notes = draft_launchers(scan)
+    declared = read_run_files(scan)
+    launchers, notes = draft_launchers(scan, declared.launchers)
+    notes = [*declared.notes, *notes]
     experiments, more = draft_experiments(scan, launchers)
     detected = detect_requirements(scan.root, scan.imports)
-    python, why = _python(detected, scan)
-    extra = sorted({package for launcher in launchers for package in launcher.packages})
-    known = {_distribution(text) for text in detected.requirements}
-    extra = [package for package in extra if package not in known]
-    requirements = (*detected.requirements, *extra) if extra else ()
+    python, why = _python(detected, scan, declared.python)
+    requirements = _requirements(detected, declared, launchers)
     notes += more
     notes += [str(problem) for problem in (*scan.problems, *detected.findings)]
     if not any(manifest.requirements for manifest in detected.manifests):
@@ -121,7 +123,8 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
         notes.append(f"declared as input data where it stands: {listed}")
     return Draft(
         name=name,
-        title=_title(scan),
+        title=_title(scan) or declared.title[:200],
+        declared=declared,
         nested=nested,
         scan=scan,
         launchers=tuple(launchers),
@@ -136,6 +139,20 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
         exclude=(),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _requirements(
+    detected: Detected, declared: RunFiles, launchers: Sequence[DraftLauncher]
+) -> tuple[str, ...]:
+    """Return what the manifest has to state beside the code's own files; nothing if they do."""
+    named = any(manifest.requirements for manifest in detected.manifests)
+    stated = () if named else declared.requirements
+    first = {_distribution(text) for text in stated}
+    found = [text for text in detected.requirements if _distribution(text) not in first]
+    known = {_distribution(text) for text in (*stated, *found)}
+    more = sorted({package for launcher in launchers for package in launcher.packages})
+    extra = [package for package in more if _distribution(package) not in known]
+    return (*stated, *found, *extra) if stated or extra else ()
 
 
 def _waiting(scan: Scan, launchers: Sequence[DraftLauncher]) -> list[str]:
@@ -156,10 +173,10 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
 
 
-def _python(detected: Detected, scan: Scan) -> tuple[str, str]:
+def _python(detected: Detected, scan: Scan, declared: str | None) -> tuple[str, str]:
     """Choose the Python version: what the repository asks for, if it can be had."""
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
-    asked = detected.python or next((h.text for h in scan.python if h.exact), None)
+    asked = detected.python or declared or next((h.text for h in scan.python if h.exact), None)
     remarks = "; ".join(f"{hint.source} says {hint.text}" for hint in scan.python[:3])
     if asked is None:
         return running, f"the one that rra runs on{f' ({remarks})' if remarks else ''}"

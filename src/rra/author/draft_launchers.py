@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from rra.author.launchers import ParameterWord, Step, default_collect
@@ -78,15 +78,20 @@ class DraftLauncher:
     missing: bool = False
 
 
-def draft_launchers(scan: Scan) -> tuple[list[DraftLauncher], list[str]]:
+def draft_launchers(
+    scan: Scan, declared: Sequence[DraftLauncher] = ()
+) -> tuple[list[DraftLauncher], list[str]]:
     """Return the launchers of a draft and notes about commands that gave none.
 
-    Commands of documents come first; without them entry points, then notebooks, then one
+    Those that a file declares come first, then commands of documents that start something else;
+    without them entry points, then notebooks, then one
     launcher that the author has to complete.
     """
     notes: list[str] = []
     commands = [command for command in scan.commands if _is_usable(command, scan, notes)]
-    taken: dict[str, DraftLauncher] = {}
+    taken = {launcher.id: launcher for launcher in declared}
+    started = {script for launcher in declared for script in launcher.scripts}
+    commands = [command for command in commands if command.script not in started]
     for command in _without_preparations(commands, scan)[:MAX_LAUNCHERS]:
         launcher = _from_command(command, scan, taken)
         taken[launcher.id] = launcher

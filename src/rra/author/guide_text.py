@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rra.author.draft import ENVIRONMENT, Draft
 from rra.author.draft_launchers import DraftLauncher
 from rra.author.guide import begin, end
-from rra.author.names import blank
+from rra.author.names import blank, unique
 from rra.author.yamltext import comment, flow_list, scalar
 from rra.scan import Argument
 
@@ -100,7 +100,7 @@ def settings_text(draft: Draft) -> str:
         "# The settings that decide the numbers: what each is, who says so, and why.\n"
         "# Drafted from the arguments that the scripts declare; add those of the paper.\n"
     )
-    entries = "".join(part for part in _settings(draft))
+    entries = "".join((*_settings(draft), *_declared_settings(draft)))
     return head + (entries or "{}\n")
 
 
@@ -127,6 +127,21 @@ def _settings(draft: Draft) -> Iterator[str]:
             if given
             else "The script's own default, left as it is."
         )
+        yield f"  rationale: {scalar(why)}\n"
+
+
+def _declared_settings(draft: Draft) -> Iterator[str]:
+    """Yield the settings that files of other tools give, under names that are not taken."""
+    taken = {name for launcher in draft.launchers for name, *_ in _arguments(draft, launcher)}
+    for setting in draft.declared.settings:
+        name = unique(setting.name, taken)
+        taken.add(name)
+        why = blank(f"why {setting.value}, such as: Section 4.1 of the paper says so")
+        yield f"{scalar(name)}:\n"
+        yield f"  value: {scalar(setting.value)}\n"
+        yield f"  launchers: {flow_list(list(setting.launchers))}\n"
+        yield "  source: code\n"
+        yield f"  where: {scalar(setting.where)}\n"
         yield f"  rationale: {scalar(why)}\n"
 
 

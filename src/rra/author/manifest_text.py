@@ -43,7 +43,12 @@ def _top(draft: Draft) -> Iterator[str]:
         yield f"license: {scalar(blank(what))}\n"
     if draft.title:
         yield f"title: {scalar(draft.title)}\n"
-    yield "# authors: [{name: …}]\n"
+    if draft.declared.authors:
+        yield "authors:\n"
+        for author in draft.declared.authors:
+            yield f"  - name: {scalar(author)}\n"
+    else:
+        yield "# authors: [{name: …}]\n"
     yield "# paper: {title: …, year: …, doi: …}\n"
 
 
