@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
-
-from packaging.utils import canonicalize_name
 
 from rra._base.files import sha256_file, staged_directory
 from rra.environment.interpreter import Interpreter, find_interpreter
@@ -21,15 +18,14 @@ from rra.environment.lock import (
     folder_name,
     keep_others,
     python_of,
-    with_interpreter,
     write_companions,
 )
 from rra.environment.platforms import find_platforms, parse_minor
-from rra.environment.pylock import WHEELS_DIR, LockedPackage, Wheel, read_pylock
-from rra.environment.resolve import LAST, Resolution, find_files
+from rra.environment.pylock import WHEELS_DIR, LockedPackage, locked_packages, read_pylock
+from rra.environment.resolve import Resolution
 from rra.environment.runtime import INTERPRETER_NAME, Machine
-from rra.environment.wheels import download
-from rra.errors import LockError, UsageError
+from rra.environment.wheelhouse import fetch_wheels
+from rra.errors import UsageError
 from rra.model import Environment
 
 Progress = Callable[[str], None]
@@ -102,15 +98,7 @@ def carry(
         raise UsageError(message, hint="lock it without --keep")
     document = read_pylock(folder / LOCK_NAME)
     facts = (document.tool or {}).get("rra", {})
-    packages = [
-        LockedPackage(
-            canonicalize_name(package.name),
-            str(package.version),
-            tuple(Wheel(w.filename, w.hashes["sha256"], w.size) for w in package.wheels or ()),
-            str(package.marker or ""),
-        )
-        for package in document.packages
-    ]
+    packages = locked_packages(document)
     release = python_of(env_id, env)
     python = "{}.{}".format(*parse_minor(release))
     target = Resolution(python, release, None, find_platforms(env.platforms), facts.get("as-of"))
@@ -152,38 +140,8 @@ def _gather(
         if any(not (folder / wheel.name).is_file() for wheel in package.wheels)
     ]
     if lacking:
-        _fetch(lacking, folder, target, say)
+        fetch_wheels(lacking, folder, target, say)
     return sum((folder / name).stat().st_size for name in wanted)
-
-
-def _fetch(
-    packages: Sequence[LockedPackage], folder: Path, target: Resolution, say: Progress
-) -> None:
-    pins = [f"{p.name}=={p.version}" + (f" ; {p.marker}" if p.marker else "") for p in packages]
-    offered = {
-        (file.name, file.sha256): file
-        for package in find_files(pins, _any_day(target))
-        for file in package.wheels
-    }
-    folder.mkdir(exist_ok=True)
-    for wheel in (wheel for package in packages for wheel in package.wheels):
-        if (folder / wheel.name).is_file():
-            continue
-        file = offered.get((wheel.name, wheel.sha256))
-        if file is None:
-            message = f"no index has {wheel.name} with the digest that is locked"
-            raise LockError(message, hint=f"put that file into {WHEELS_DIR}/, or lock again")
-        say(f"fetching {wheel.name}")
-        with tempfile.TemporaryDirectory(prefix="rra-wheel-") as scratch:
-            shutil.move(download(file, Path(scratch)), folder / wheel.name)
-
-
-def _any_day(target: Resolution) -> Resolution:
-    """Ask the index for versions, not for what was there on a day."""
-    whole = with_interpreter(target)
-    if whole.release == whole.python:
-        whole = dataclasses.replace(whole, release=f"{whole.python}.{LAST}")
-    return dataclasses.replace(whole, as_of=None)
 
 
 def _silent(_step: str) -> None:

@@ -33,11 +33,13 @@ from rra.environment.platforms import parse_minor, python_tags
 from rra.environment.pylock import (
     WHEELS_DIR,
     LockedPackage,
+    Wheel,
     read_pylock,
     render_requirements,
     select,
 )
 from rra.environment.uvtool import condense, is_network_failure, run_uv
+from rra.environment.wheelhouse import link_wheels
 from rra.errors import CorruptError, EnvironmentBuildError, RraError, StorageError, UsageError
 from rra.model import Environment
 
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
 
 _COMPLETE = ".rra-environment.json"
 """In an environment that is whole: what it was built from."""
+
+_OFFLINE = "offline"
+"""Key there: whether it was built from the wheels beside its lock alone."""
 
 _BUILDING = ".rra-building"
 """In an environment whose build has not ended."""
@@ -72,6 +77,9 @@ class MaterialisedEnvironment:
         installed_digest: Digest of the canonical JSON of `packages`.
         interpreter: Digest of the packed interpreter that the artifact carries and that this
             one is; None for a Python of the machine.
+        bundled: Whether every wheel that it needs lies beside the lock.
+        offline: Whether it was built from these wheels alone, and no index was asked.
+        reused: Whether it was there before.
     """
 
     id: str
@@ -85,6 +93,9 @@ class MaterialisedEnvironment:
     lock_digest: str
     installed_digest: str
     interpreter: str | None = None
+    bundled: bool = False
+    offline: bool = False
+    reused: bool = dataclasses.field(default=False, compare=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,6 +108,11 @@ class _Plan:
     digest: str
     interpreter: Interpreter | Carried
     packages: Sequence[LockedPackage]
+
+    def lacking(self) -> list[Wheel]:
+        """Return the wheels that do not lie beside the lock."""
+        wheels = (wheel for package in self.packages for wheel in package.wheels)
+        return [wheel for wheel in wheels if not (self.wheels / wheel.name).is_file()]
 
     def stamp(self) -> dict[str, str]:
         """What an environment must have been built from to be this one."""
@@ -166,10 +182,11 @@ def materialise(
             if isinstance(plan.interpreter, Carried):
                 refuse_strangers(plan.interpreter, place)
             installed = _compare(place, plan)
-            mark = json.dumps(plan.stamp(), sort_keys=True) + "\n"
+            offline = not plan.lacking()
+            mark = json.dumps({**plan.stamp(), _OFFLINE: offline}, sort_keys=True) + "\n"
             atomic_write(place / _COMPLETE, mark)
             (place / _BUILDING).unlink()
-    return _result(place, plan, installed)
+    return _result(place, plan, installed, offline=offline)
 
 
 def _plan(artifact: Artifact, env_id: str, *, carried: bool) -> _Plan:
@@ -211,10 +228,12 @@ def _usable(place: Path, plan: _Plan) -> MaterialisedEnvironment | None:
     mark = place / _COMPLETE
     try:
         stamp = json.loads(mark.read_text("utf-8"))
+        offline = stamp.pop(_OFFLINE, False) is True
         if stamp != plan.stamp() or not _python(place).exists():
             return None
-        return _result(place, plan, _compare(place, plan))
-    except (OSError, json.JSONDecodeError, EnvironmentBuildError):
+        found = _result(place, plan, _compare(place, plan), offline=offline)
+        return dataclasses.replace(found, reused=True)
+    except (OSError, ValueError, AttributeError, EnvironmentBuildError):
         return None
 
 
@@ -243,7 +262,7 @@ def _whole_or_gone(place: Path) -> Iterator[None]:
 
 def _build(place: Path, plan: _Plan, unpack: Unpack | None, sandbox: Sandbox | None) -> None:
     own = plan.interpreter if isinstance(plan.interpreter, Carried) else None
-    arguments = _install_arguments(place, plan)
+    _insist_on_wheels(plan)
     with storage_errors(place):
         place.mkdir(parents=True, exist_ok=True)
         (place / _BUILDING).touch()
@@ -267,25 +286,39 @@ def _build(place: Path, plan: _Plan, unpack: Unpack | None, sandbox: Sandbox | N
         wanted = scratch / "requirements.txt"
         wanted.write_text(render_requirements(plan.packages), "utf-8")
         link_mode = os.environ.get("UV_LINK_MODE", "copy")
+        arguments = _install_arguments(place, plan, scratch / WHEELS_DIR)
         done = uv([*arguments, "-r", wanted], UV_LINK_MODE=link_mode)
         if not done.ok:
             raise _refusal(done.stderr, plan)
 
 
-def _install_arguments(place: Path, plan: _Plan) -> list[str | Path]:
-    """Return uv's arguments; copies, so that no run can change uv's cache through a link."""
-    arguments: list[str | Path] = ["pip", "install", "--quiet", "--python", _python(place)]
-    arguments += ["--require-hashes", "--no-build", "--no-deps", "--compile-bytecode"]
-    folder = plan.wheels
-    names = [wheel.name for package in plan.packages for wheel in package.wheels]
-    missing = [name for name in names if not (folder / name).is_file()]
+def _insist_on_wheels(plan: _Plan) -> None:
+    """Insist that an artifact which carries its Python carries its wheels too."""
+    missing = plan.lacking()
     if missing and isinstance(plan.interpreter, Carried):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        message = f"environment {plan.env_id} carries its Python but not {missing[0]}{more}"
+        message = f"environment {plan.env_id} carries its Python but not {missing[0].name}{more}"
         raise EnvironmentBuildError(message, hint="lock it with: rra lock --keep --wheels")
-    if len(missing) < len(names):
-        arguments += ["--find-links", folder]
-    if not missing:
+
+
+def _install_arguments(place: Path, plan: _Plan, shared: Path) -> list[str | Path]:
+    """Return uv's arguments; copies, so that no run can change uv's cache through a link.
+
+    Wheels beside the lock come first, then those that artifacts of this machine share, then
+    the index.
+    """
+    arguments: list[str | Path] = ["pip", "install", "--quiet", "--python", _python(place)]
+    arguments += ["--require-hashes", "--no-build", "--no-deps", "--compile-bytecode"]
+    lacking = plan.lacking()
+    if len(lacking) < len(plan.packages):
+        arguments += ["--find-links", plan.wheels]
+    if lacking:
+        shared.mkdir()
+        gone = link_wheels(lacking, shared)
+        if len(gone) < len(lacking):
+            arguments += ["--find-links", shared]
+        lacking = gone
+    if not lacking:
         arguments += ["--offline", "--no-index"]
     return arguments
 
@@ -346,7 +379,7 @@ def _python(place: Path) -> Path:
 
 
 def _result(
-    place: Path, plan: _Plan, installed: tuple[tuple[str, str], ...]
+    place: Path, plan: _Plan, installed: tuple[tuple[str, str], ...], *, offline: bool
 ) -> MaterialisedEnvironment:
     return MaterialisedEnvironment(
         id=plan.env_id,
@@ -360,4 +393,6 @@ def _result(
         lock_digest=plan.digest,
         installed_digest=canonical.digest([list(pair) for pair in installed]),
         interpreter=plan.interpreter.digest if isinstance(plan.interpreter, Carried) else None,
+        bundled=not plan.lacking(),
+        offline=offline,
     )

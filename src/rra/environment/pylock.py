@@ -112,6 +112,19 @@ def read_pylock(path: Path) -> Pylock:
     return lock
 
 
+def locked_packages(lock: Pylock) -> list[LockedPackage]:
+    """Return everything that a lock names, for whatever machine."""
+    return [
+        LockedPackage(
+            canonicalize_name(package.name),
+            str(package.version),
+            tuple(Wheel(w.filename, w.hashes["sha256"], w.size) for w in package.wheels or ()),
+            str(package.marker or ""),
+        )
+        for package in lock.packages
+    ]
+
+
 def select(lock: Pylock, markers: dict[str, str], tags: Iterable[Tag]) -> list[LockedPackage]:
     """Return what a lock installs on one machine, each package with its best wheel.
 

@@ -120,7 +120,7 @@ def required_by(requirements: Sequence[str], target: Resolution) -> dict[str, tu
 
 
 def find_files(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
-    """Return what the index offers of exact versions, without what they need.
+    """Return what the index offers of exact versions, without what they need; nothing is built.
 
     Args:
         pins: Requirements such as ``numpy==2.0.0``, with or without a marker.
@@ -131,7 +131,7 @@ def find_files(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]
     """
     with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
         place = Path(folder)
-        done = _compile(pins, target, place, "--no-deps")
+        done = _compile(pins, target, place, "--no-deps", "--no-build")
         if not done.ok:
             raise _refusal(done, target)
         document = tomllib.loads((place / "pylock.toml").read_text("utf-8"))

@@ -99,7 +99,7 @@ def test_what_is_there_already_needs_no_index(server: ToyServer, tmp_path: Path)
 
 
 def test_a_wheel_that_is_another_is_fetched_again_or_refused(
-    server: ToyServer, tmp_path: Path
+    server: ToyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = with_alpha(artifact(tmp_path / "a"))
     api.lock(root, keep=True, wheels=True)
@@ -109,6 +109,7 @@ def test_a_wheel_that_is_another_is_fetched_again_or_refused(
     assert (root / WHEELS / BETA).read_bytes() == right
 
     (root / WHEELS / BETA).unlink()
+    monkeypatch.setenv("RRA_CACHE", str(tmp_path / "of another machine"))
     changed = make_wheel("beta", "1.0", requires=["gamma"])
     assert hashlib.sha256(changed).digest() != hashlib.sha256(right).digest()
     server.index.files.clear()
