@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rra.api._copy import copy
     from rra.api._diff import diff
     from rra.api._doctor import doctor
+    from rra.api._env_build import env_build
+    from rra.api._env_check import env_check
+    from rra.api._env_wheels import env_wheels
     from rra.api._explain import explain
     from rra.api._guide import guide
     from rra.api._init import init
@@ -54,6 +57,9 @@ __all__ = [
     "copy",
     "diff",
     "doctor",
+    "env_build",
+    "env_check",
+    "env_wheels",
     "explain",
     "guide",
     "init",

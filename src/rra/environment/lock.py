@@ -276,7 +276,7 @@ def _choose_all(
     """Return each package with its usable wheels, and the names of those in ``wheels/``."""
     packages, built = [], []
     for package in resolved:
-        wanted = [p for p in target.platforms if _applies(package.marker, p, target.python)]
+        wanted = [p for p in target.platforms if applies(package.marker, p, target.python)]
         if not wanted:
             continue
         locked, own = _choose(package, wanted, wheels, target, say)
@@ -328,7 +328,7 @@ def _build(
     return path
 
 
-def _applies(marker: str, platform: Platform, python: str) -> bool:
+def applies(marker: str, platform: Platform, python: str) -> bool:
     """Tell whether a marker can hold on a platform for some release of a Python."""
     if not marker:
         return True

@@ -1,0 +1,226 @@
+"""``rra env``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rra import api
+from rra.cli.text import next_step, size, word
+from rra.cli.verb import (
+    VerbCommand,
+    answer,
+    json_option,
+    plain_http_option,
+    reference_argument,
+    safe,
+)
+
+if TYPE_CHECKING:
+    from rra.api._env_build import BuiltEnvironment, BuiltEnvironments
+    from rra.api._env_check import CheckedEnvironment, EnvironmentCheck
+    from rra.api._env_wheels import GatheredWheels
+
+_WHERE_LOCKED = "what is not beside the lock comes from your index"
+
+
+def _environment_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--environment``, which may be given several times."""
+    return click.option(
+        "--environment", "-e", multiple=True, metavar="ID", help="Only this environment."
+    )(function)
+
+
+@click.group("env")
+def command() -> None:
+    """Environments: check a lock, build it, gather its wheels."""
+
+
+@command.command(
+    "check",
+    cls=VerbCommand,
+    examples=("rra env check .", "rra env check oci-archive:../study.tar --available"),
+)
+@reference_argument
+@_environment_option
+@click.option("--available", is_flag=True, help="Ask your index for each locked file; no build.")
+@plain_http_option
+@json_option
+def check(
+    artifact: str,
+    environment: tuple[str, ...],
+    available: bool,
+    plain_http: bool,
+    as_json: bool,
+) -> None:
+    """Check that a lock says what the files around it say; nothing is installed.
+
+    The lock is compared with rra.lock, with what rra.yaml and the code ask for, with
+    requirements.txt, and with the wheels beside it. With --available your index is asked for
+    each file, by name and digest: what has gone is named while there is time to save it.
+
+    Exits with 1 when a lock does not hold, or when a file is neither there nor beside the lock.
+    """
+    answer(
+        "env-check",
+        lambda progress: api.env_check(
+            artifact,
+            environments=environment,
+            available=available,
+            plain_http=plain_http,
+            progress=progress,
+        ),
+        _render_check,
+        as_json=as_json,
+    )
+
+
+def _render_check(result: EnvironmentCheck) -> str:
+    lines = [line for one in result.environments for line in _checked(one)]
+    if not result.ok:
+        stale = any(not one.consistent for one in result.environments)
+        step = "rra lock" if stale else "rra env wheels, to save what is still there"
+        lines.append(next_step(step))
+    elif all(one.available is None for one in result.environments):
+        lines.append(next_step("rra env check --available, or rra env build"))
+    return "\n".join(lines)
+
+
+def _checked(one: CheckedEnvironment) -> list[str]:
+    python = f" for Python {one.python}" if one.python else ""
+    says = "the lock says what the files say" if one.consistent else "the lock does not hold"
+    beside = f", {one.beside} of {one.wheels} files beside it" if one.wheels else ""
+    lines = [f"{one.id}: {says} ({one.packages} packages{python}{beside})"]
+    if one.available is not None:
+        there = one.wheels - len(one.gone)
+        lines.append(f"{one.id}: your index has {there} of {one.wheels} locked files")
+    return lines
+
+
+@command.command(
+    "build",
+    cls=VerbCommand,
+    examples=("rra env build .", "rra env build oci-archive:../study.tar --into ../study-env"),
+)
+@reference_argument
+@_environment_option
+@click.option(
+    "--into",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path),
+    help="Build here, anew, instead of in the cache.",
+)
+@plain_http_option
+@json_option
+def build(
+    artifact: str,
+    environment: tuple[str, ...],
+    into: Path | None,
+    plain_http: bool,
+    as_json: bool,
+) -> None:
+    """Install what is locked, compare it with the lock, and say what was reached.
+
+    locked: the versions are fixed, their files come from your index. bundled: every file that
+    this machine needs lies beside the lock. rebuilt offline: it was built from these alone, and
+    no index was asked.
+
+    An environment that is whole is used again; --into builds anew.
+    """
+    answer(
+        "env-build",
+        lambda progress: api.env_build(
+            artifact,
+            environments=environment,
+            into=into,
+            plain_http=plain_http,
+            progress=progress,
+        ),
+        _render_build,
+        as_json=as_json,
+    )
+
+
+def _render_build(result: BuiltEnvironments) -> str:
+    lines = [line for one in result.environments for line in _built(one)]
+    if any(one.level == "locked" for one in result.environments):
+        lines.append(next_step("rra lock --keep --wheels, so that no index is needed"))
+    else:
+        lines.append(next_step("rra run, or rra verify"))
+    return "\n".join(lines)
+
+
+def _built(one: BuiltEnvironment) -> list[str]:
+    own = "the artifact's own Python" if one.interpreter == "own" else "host interpreter"
+    count = "1 package" if len(one.packages) == 1 else f"{len(one.packages)} packages"
+    note = f"; {_WHERE_LOCKED}" if one.level == "locked" else ""
+    return [
+        f"{one.id}: {one.level} ({own} {one.python}), {count}{note}",
+        safe(f"  {'used again' if one.reused else 'built'}: {one.place}"),
+    ]
+
+
+@command.command(
+    "wheels",
+    cls=VerbCommand,
+    examples=("rra env wheels .", "rra env wheels oci-archive:../study.tar --into ../wheels"),
+)
+@reference_argument
+@_environment_option
+@click.option(
+    "--into",
+    metavar="DIRECTORY",
+    type=click.Path(path_type=Path),
+    help="Link the wheels into this folder, with a requirements.txt for pip.",
+)
+@plain_http_option
+@json_option
+def wheels(
+    artifact: str,
+    environment: tuple[str, ...],
+    into: Path | None,
+    plain_http: bool,
+    as_json: bool,
+) -> None:
+    """Bring the wheels of a lock here; each is kept once, whichever artifacts need it.
+
+    They come from beside the lock, from artifacts that were here before, else from your index,
+    and only their digest counts. The artifact is not changed: rra lock --keep --wheels puts them
+    beside the lock, to travel along.
+    """
+    answer(
+        "env-wheels",
+        lambda progress: api.env_wheels(
+            artifact,
+            environments=environment,
+            into=into,
+            plain_http=plain_http,
+            progress=progress,
+        ),
+        _render_wheels,
+        as_json=as_json,
+    )
+
+
+def _render_wheels(result: GatheredWheels) -> str:
+    lines = [
+        f"{one.id}: {one.wheels} wheels, {size(one.size)} ({one.shared} were here, "
+        f"{one.beside} from beside the lock, {one.fetched} from your index)"
+        for one in result.environments
+    ]
+    lines.append(safe(f"shared in {result.house}"))
+    folder = next((one.folder for one in result.environments if one.folder), None)
+    if folder is None:
+        lines.append(next_step("rra env build"))
+    else:
+        links = word(folder)
+        lines.append(
+            next_step(
+                f"pip install --no-index --find-links {links} --require-hashes "
+                f"-r {word(folder / 'requirements.txt')}"
+            )
+        )
+    return "\n".join(lines)
