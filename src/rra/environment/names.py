@@ -34,7 +34,8 @@ tensorflow-datasets tensorflow-hub tensorflow-probability termcolor textblob the
 threadpoolctl tifffile timm tokenizers toml tomli toolz torch torchaudio torchmetrics torchtext
 torchvision tornado tqdm traitlets transformers trimesh tslearn typing-extensions ujson
 umap-learn unidecode urllib3 vadersentiment visdom vispy wandb werkzeug wordcloud xarray xgboost
-xlrd xlsxwriter yacs yfinance zarr
+xlrd xlsxwriter yacs yfinance zarr anthropic bitsandbytes deepspeed fire gdown jiwer openai
+tiktoken trl typer tyro wilds xformers zstandard
 """
 
 SAME_NAME = frozenset(_SAME_NAME_TEXT.split())
@@ -61,6 +62,7 @@ IMPORTS = {
     "attr": "attrs",
     "attrs": "attrs",
     "bs4": "beautifulsoup4",
+    "cleanfid": "clean-fid",
     "community": "python-louvain",
     "configobj": "configobj",
     "cv2": "opencv-python",
@@ -86,7 +88,9 @@ IMPORTS = {
     "netCDF4": "netcdf4",
     "omegaconf": "omegaconf",
     "OpenEXR": "openexr",
+    "openTSNE": "opentsne",
     "ot": "pot",
+    "pylab": "matplotlib",
     "pkg_resources": "setuptools",
     "prettytable": "prettytable",
     "psycopg2": "psycopg2-binary",

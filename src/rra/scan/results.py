@@ -16,6 +16,7 @@ from rra.values.tables import Cell, Table, markdown_tables
 METRIC = re.compile(
     r"(?<![a-z])(?:accurac(?:y|ies)|acc|top-?[15]|precision|recall|f-?1|f1-?score|f-?score|"
     r"auc|auroc|auprc|roc|map|miou|iou|dice|bleu|rouge(?:-?[l12])?|meteor|wer|cer|perplexity|ppl|"
+    r"p@(?:k|l|\d+)|deviance|"
     r"loss|error(?: rate)?|rmse|mse|mae|mape|r2|r\^2|r²|nll|elbo|log-?likelihood|psnr|ssim|fid|"
     r"coverage|width|interval length|length|score|correlation|spearman|pearson|kappa|mcc|"
     r"ndcg|mrr|hit(?:s|@\d+)|fdr|tpr|fpr|shd|nnz|sensitivity|specificity|silhouette|regret|reward|"
@@ -40,15 +41,17 @@ _OTHER_HEADING = re.compile(
 )
 _OTHER_HEADER = re.compile(
     r"^(?:argument|option|parameter|param|default|flag|version|file|size|type|description|name|"
-    r"#?\s*samples|samples|instances|features|classes|n|d|year|epochs?|lr|batch.*|layers?|seed)$",
+    r"section|chapter|figure|fig\.?|page|folder|#?\s*samples|samples|instances|features|classes|n|d|year|epochs?|lr|batch.*|layers?|seed)$",
     re.IGNORECASE,
 )
 _NUMBER = r"[-+−]?(?:\d+(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+−]?\.\d+"
 _SENTENCE = re.compile(
-    rf"(?P<metric>{METRIC.pattern})(?P<between>[^\d\n.;|]{{0,40}}?)"
+    rf"(?P<metric>{METRIC.pattern})"
+    r"(?P<between>[^\n.;|:=%]{0,60}[:=][ *_`]{1,4}|[^\d\n.;|]{0,40}?)"
     rf"(?P<number>{_NUMBER})(?P<unit>\s*(?:%|percent\b)|)(?!\s*(?:-?\s*fold|/|x\b)|[\w.]*\w\()",
     re.IGNORECASE,
 )
+_ABOUT = re.compile(r"(?:[:=≈~]|\b(?:near|about|around|approximately|roughly))\s*[*_`]*\s*$")
 _CITED = re.compile(r"https?://|arxiv|doi|\]\(|import |==|>=|--\w")
 
 
@@ -122,7 +125,8 @@ def _values(table: Table) -> list[ResultValue]:
 def _label_columns(table: Table) -> list[int]:
     """Return the leading columns that label rows: those of text, and a first one of settings.
 
-    Whole numbers in the first column (years, sizes, counts of trees) are settings too.
+    Whole numbers in the first column (years, sizes, counts of trees) are settings too, and so is
+    what stands beside a measured quantity without being one (``Ratio | Top-1``).
     """
     labels: list[int] = []
     for index, name in enumerate(table.header):
@@ -135,7 +139,8 @@ def _label_columns(table: Table) -> list[int]:
             for cell in cells
         )
         named = bool(_OTHER_HEADER.match(name.strip())) or whole
-        is_setting = index == 0 and named and not measured
+        beside = any(METRIC.search(other) for other in table.header[1:])
+        is_setting = index == 0 and (named or beside) and not measured
         if not (is_label or is_setting):
             break
         labels.append(index)
@@ -196,7 +201,8 @@ def _sentence_value(found: re.Match[str], line: int) -> ResultValue | None:
     except SelectError:
         return None
     unit = "%" if found["unit"].strip() else None
-    if unit is None and "." not in number.text and not re.search(r"[:=]", found["between"]):
+    whole = unit is None and "." not in number.text and "e" not in number.text.lower()
+    if "default" in found["between"] or (whole and not _ABOUT.search(found["between"])):
         return None
     metric = " ".join(found["metric"].split())
     return ResultValue(number.text, unit, "", metric, "", line)

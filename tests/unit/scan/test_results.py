@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+import pytest
+
 from rra.scan import ResultsTable
 from rra.scan.documents import markdown_lines
 from rra.scan.results import document_results
@@ -104,3 +106,31 @@ def test_whole_numbers_in_the_first_column_label_rows() -> None:
     counts = text.replace("article", "accuracy")
     (table,), _ = document_results(counts, PurePosixPath("README.md"), [])
     assert [v.text for v in table.values] == ["1975", "3.50", "1977", "3.5"]
+
+
+def test_a_first_column_beside_a_metric_is_a_setting() -> None:
+    text = "## Results\n\n| ratio | top-1 |\n|--|--|\n| 0.5 | 92.18 |\n"
+    assert [v[:3] for v in values(tables(text))] == [("0.5", "top-1", "92.18")]
+
+
+def test_numbers_of_sections_are_no_results() -> None:
+    text = "# Suite\n\n| folder | section |\n|--|--|\n| `shift` | 4.3 |\n"
+    assert tables(text) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "metric", "number"),
+    [
+        ("FID on CelebA-64: **2.87** (large)", "FID", "2.87"),
+        ("Validation loss after 2000 steps: `3.4e-4`.", "loss", "3.4e-4"),
+        ("P@L on the hard split is 0.412.", "P@L", "0.412"),
+        ("Perplexity should come out near 1180.", "Perplexity", "1180"),
+        ("Test deviance of the fitted model: 0.4821 (paper)", "deviance", "0.4821"),
+    ],
+)
+def test_a_sentence_with_one_result(sentence: str, metric: str, number: str) -> None:
+    assert [(v[1], v[2]) for v in values(sentences(sentence))] == [(metric, number)]
+
+
+def test_defaults_are_no_results() -> None:
+    assert sentences("set the epsilon in loss function of SVR (default 0.1)") == []
