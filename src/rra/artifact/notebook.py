@@ -19,12 +19,14 @@ class Cell:
         source: Text of the cell.
         execution_count: Number of its last run, if any.
         has_outputs: Whether outputs are stored with it.
+        errors: Errors among the stored outputs, as ``name: message``.
     """
 
     kind: str
     source: str
     execution_count: int | None
     has_outputs: bool
+    errors: tuple[str, ...] = ()
 
 
 def read_cells(path: Path) -> list[Cell]:
@@ -62,4 +64,14 @@ def _cell(cell: Any) -> Cell:
         "".join(source) if isinstance(source, list) else str(source),
         cell.get("execution_count"),
         bool(cell.get("outputs")),
+        tuple(_error(output) for output in cell.get("outputs") or () if _is_error(output)),
     )
+
+
+def _is_error(output: Any) -> bool:
+    return isinstance(output, dict) and output.get("output_type") in {"error", "pyerr"}
+
+
+def _error(output: Any) -> str:
+    name, message = str(output.get("ename") or "error"), str(output.get("evalue") or "")
+    return f"{name}: {message}"[:200].rstrip(": \n")

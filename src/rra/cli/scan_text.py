@@ -10,6 +10,7 @@ from rra.cli.text import next_step, size, word
 from rra.cli.verb import safe
 from rra.environment.names import distribution_of_import
 from rra.scan import Command, Scan
+from rra.scan.traits.objects import Checkpoint, Seed
 
 _MOST = 8
 _RUNS = ("run", "test")
@@ -23,8 +24,8 @@ def scan_text(scan: Scan, output: Path | None) -> str:
         output: The file that has all of it; None when none was written.
     """
     more = " at least" if scan.truncated else ""
-    counted = f"{len(scan.files)} files, {size(sum(scan.files.values()))}"
-    lines = [f"{scan.root.name}:{more} {counted}; nothing of it was run"]
+    counted = f"{_count(len(scan.files), 'file')}, {size(sum(scan.files.values()))}"
+    lines = [f"{scan.root.name}:{more} {counted}; nothing of it was run", _languages(scan)]
     for title, rows in _sections(scan):
         shown = list(rows)
         if shown:
@@ -60,6 +61,12 @@ def _sections(scan: Scan) -> Iterator[tuple[str, Iterable[str]]]:
         ),
     )
     yield (
+        "Brings from elsewhere",
+        (f"{one.what}, by {one.by} ({one.path}:{one.line})" for one in scan.traits.downloads),
+    )
+    yield "Trained models", (_model(one) for one in scan.traits.checkpoints)
+    yield "Chance and machine", _chance(scan)
+    yield (
         "Writes",
         (
             f"{one.pattern}, by {one.writer}:{one.line}"
@@ -70,10 +77,47 @@ def _sections(scan: Scan) -> Iterator[tuple[str, Iterable[str]]]:
     yield (
         "Results that documents report",
         (
-            f"{one.source}:{one.line} {one.heading or 'no heading'}: {len(one.values)} numbers"
+            f"{_count(len(one.values), 'number')} in {one.source}:{one.line}"
+            + (f", {one.heading}" if one.heading else "")
             for one in scan.results
         ),
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _model(one: Checkpoint) -> str:
+    there = "is there" if one.committed else "is not there"
+    place = f"{one.path}:{one.line}" if one.line else "nothing names it"
+    return f"{one.name} ({there}; {place})"
+
+
+def _languages(scan: Scan) -> str:
+    named = [f"{one.name} ({one.files} files, {size(one.size)})" for one in scan.traits.languages]
+    return _names(named, most=6) or "no code in a language that is known here"
+
+
+def _chance(scan: Scan) -> Iterator[str]:
+    """Yield one line each on seeds, on draws that nothing seeds, and on the GPU."""
+    traits = scan.traits
+    if traits.seeds:
+        yield f"seeded: {_places(traits.seeds)}"
+    if traits.unseeded:
+        yield f"not seeded: {_places(traits.unseeded)}"
+    words = {"needed": "a GPU is needed", "optional": "a GPU is used when there is one"}
+    if traits.gpu.need in words:
+        yield f"{words[traits.gpu.need]}: {_names(traits.gpu.why)}"
+
+
+def _places(seeds: Iterable[Seed]) -> str:
+    """Return each library with the first places of its calls."""
+    by: dict[str, list[str]] = {}
+    for seed in seeds:
+        value = f" = {seed.value}" if seed.value else ""
+        by.setdefault(seed.library, []).append(f"{seed.path}:{seed.line}{value}")
+    return "; ".join(f"{library} ({_names(places, most=2)})" for library, places in by.items())
 
 
 def _names(names: Iterable[str], most: int = 3) -> str:
@@ -99,8 +143,8 @@ def _why_not(command: Command) -> str:
 def _undocumented(scan: Scan) -> Iterator[str]:
     for entry in scan.entry_points:
         if not entry.documented:
-            counted = f", {len(entry.arguments)} arguments" if entry.arguments else ""
-            yield f"{entry.path} ({entry.kind}{counted})"
+            takes = f", {_count(len(entry.arguments), 'argument')}" if entry.arguments else ""
+            yield f"{entry.path} ({entry.kind}{takes})"
 
 
 def _needs(scan: Scan) -> Iterator[str]:
@@ -109,12 +153,27 @@ def _needs(scan: Scan) -> Iterator[str]:
     if scan.imports:
         known = [distribution_of_import(name) or f"{name} (unknown)" for name in scan.imports]
         yield f"imports {_names(known, most=20)}"
+    bounds = scan.traits.python
+    if bounds.minimum or bounds.below:
+        low = f" {bounds.minimum} or later" if bounds.minimum else ""
+        high = f" below {bounds.below}" if bounds.below else ""
+        yield f"Python{low}{',' if low and high else ''}{high}: {'; '.join(bounds.why)}"
     for hint in scan.python:
-        yield f"Python {hint.text} ({hint.source})"
+        if not any(why.startswith(f"{hint.source} ") for why in bounds.why):
+            yield f"Python {hint.text}, says {hint.source}"
+    for language in scan.traits.languages:
+        if language.environment:
+            yield f"{language.name}: declared in {_names(map(str, language.environment))}"
+    builds = {path: None for one in scan.traits.languages for path in one.build}
+    if builds:
+        yield f"built by {_names(map(str, builds))}"
 
 
 def _missing(scan: Scan) -> Iterator[str]:
     """Yield what a reader will miss, the worst first."""
+    for command in scan.commands:
+        if command.target and command.script is None:
+            yield f"{command.source}:{command.line}: starts {command.target}, which is not there"
     if scan.licence is None:
         yield "no licence: nobody may use it"
     if not scan.manifests and scan.imports:

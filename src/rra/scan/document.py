@@ -8,6 +8,7 @@ from typing import Any
 from rra.environment.names import distribution_of_import
 from rra.errors import Problem
 from rra.scan.objects import Argument, Command, EntryPoint, ResultsTable, Scan
+from rra.scan.traits.document import python_json, traits_json
 
 TYPE = "rra-scan/v1"
 
@@ -43,12 +44,13 @@ def scan_document(scan: Scan) -> dict[str, Any]:
         "manifests": [str(path) for path in scan.manifests],
         **_files(scan),
         "results": [_table(table) for table in scan.results],
-        "notebooks": [{"path": str(path)} for path in scan.notebooks],
+        **traits_json(scan.traits),
         "python": {
             "statements": [
                 {"text": hint.text, "source": hint.source, "exact": hint.exact}
                 for hint in scan.python
-            ]
+            ],
+            **python_json(scan.traits.python),
         },
         "licence": (
             {"spdx": scan.licence.spdx or None, "path": str(scan.licence.path)}

@@ -7,6 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from rra.errors import Problem
+from rra.scan.traits.code import CodeTraits
+from rra.scan.traits.objects import Traits
 
 ParameterType = Literal["string", "integer", "number", "boolean"]
 CommandKind = Literal["run", "build", "install", "download", "test", "other"]
@@ -80,6 +82,7 @@ class PythonFile:
         asks: Lines that wait for somebody to type, with ``input`` or ``raw_input``.
         syntax_error: Why the parser refuses it, or empty.
         python2: Whether it is written for Python 2.
+        traits: Downloads, seeds, devices and clues to the Python version.
     """
 
     path: PurePosixPath
@@ -99,6 +102,7 @@ class PythonFile:
     asks: tuple[int, ...] = ()
     syntax_error: str = ""
     python2: bool = False
+    traits: CodeTraits = dataclasses.field(default_factory=CodeTraits)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -297,6 +301,7 @@ class Scan:
         python: Statements about the Python version.
         problems: What could not be read, and what will get in the way.
         truncated: Whether the repository has more files than were listed.
+        traits: Downloads, seeds, devices, languages and other facts of the whole.
     """
 
     root: Path
@@ -317,3 +322,4 @@ class Scan:
     python: tuple[PythonHint, ...]
     problems: tuple[Problem, ...]
     truncated: bool
+    traits: Traits = dataclasses.field(default_factory=Traits)

@@ -12,6 +12,7 @@ from rra.scan.arguments import declared_arguments
 from rra.scan.constants import dotted, module_constants
 from rra.scan.fileuse import existence_checks, file_uses
 from rra.scan.objects import PythonFile, TextLiteral
+from rra.scan.traits.code import code_traits, text_traits
 
 _SEED = re.compile(
     r"(?:manual_seed(?:_all)?|random\.seed|set_seed|seed_everything|set_random_seed|PRNGKey|"
@@ -67,6 +68,7 @@ def read_python(
         printed=tuple(literal for call in _printing(tree) for literal in _literals(call)),
         prints=any(True for _ in _printing(tree)),
         asks=tuple(sorted(_asking_lines(tree))),
+        traits=code_traits(tree, names, path),
     )
 
 
@@ -109,6 +111,7 @@ def _unparsed(path: PurePosixPath, text: str, why: str) -> PythonFile:
         asks=tuple(text.count("\n", 0, m.start(1)) + 1 for m in _ASK.finditer(text)),
         syntax_error=why,
         python2=bool(_PYTHON2.search(text)),
+        traits=text_traits(text, path),
     )
 
 

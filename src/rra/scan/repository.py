@@ -17,11 +17,21 @@ from rra.scan import dataflow, facts
 from rra.scan.commands import Places, read_commands
 from rra.scan.documents import DocumentLine, markdown_lines, rst_lines, shell_lines
 from rra.scan.inventory import MAX_FILES, take_inventory
-from rra.scan.objects import Command, EntryPoint, OrderIssue, Output, PythonFile, ResultsTable, Scan
+from rra.scan.objects import (
+    AbsolutePath,
+    Command,
+    EntryPoint,
+    OrderIssue,
+    Output,
+    PythonFile,
+    ResultsTable,
+    Scan,
+)
 from rra.scan.python import read_constants, read_python
 from rra.scan.reach import files_behind, local_module
 from rra.scan.results import document_results
 from rra.scan.text import MAX_TEXT_BYTES, read_text
+from rra.scan.traits.repository import Seen, repository_traits, script_problems, trait_problems
 
 _PYTHON2_MODULES = frozenset(
     {"cPickle", "ConfigParser", "urllib2", "Queue", "StringIO", "__builtin__", "commands"}
@@ -68,12 +78,27 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     paths = facts.absolute_paths(python_files, shell_texts)
     problems += _order_problems(order)
     problems += _skip_problems(python_files, outputs)
-    problems += [
-        _warning(
-            f"path of another machine: {found.text}", found.path, found.line, "scan/absolute-path"
+    problems += _path_problems(paths)
+    imports = facts.third_party(python_files, _NOT_INSTALLED)
+    result_files = tuple(path for path in files if dataflow.looks_like_result(path))
+    hints = facts.python_hints(root_texts)
+    tell("looking at notebooks, links and dates")
+    traits = repository_traits(
+        Seen(
+            root,
+            files,
+            python_files,
+            shell_texts,
+            started,
+            outputs,
+            result_files,
+            hints,
+            imports,
+            behind.__getitem__,
         )
-        for found in paths
-    ]
+    )
+    problems += trait_problems(traits)
+    problems += script_problems(root, shell_texts, started)
     return Scan(
         root=root.resolve(),
         files=files,
@@ -82,17 +107,18 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         python_files=python_files,
         notebooks=tuple(path for path in files if path.suffix == ".ipynb"),
         results=_results(documents, lines),
-        imports=facts.third_party(python_files, _NOT_INSTALLED),
+        imports=imports,
         manifests=tuple(path for path in files if facts.is_manifest(path)),
         absolute_paths=paths,
         data_files=dataflow.find_data_files(files, python_files, started, outputs),
         outputs=outputs,
-        result_files=tuple(path for path in files if dataflow.looks_like_result(path)),
+        result_files=result_files,
         order_issues=order,
         licence=facts.find_licence(root_texts),
-        python=facts.python_hints(root_texts),
+        python=hints,
         problems=tuple(problems),
         truncated=inventory.truncated,
+        traits=traits,
     )
 
 
@@ -304,6 +330,12 @@ def _order_problems(issues: tuple[OrderIssue, ...]) -> Iterator[Problem]:
                 "but the documents give them in the other order"
             )
             yield _warning(message, issue.then, clause="scan/order")
+
+
+def _path_problems(paths: tuple[AbsolutePath, ...]) -> Iterator[Problem]:
+    for found in paths:
+        message = f"path of another machine: {found.text}"
+        yield _warning(message, found.path, found.line, "scan/absolute-path")
 
 
 def _skip_problems(
