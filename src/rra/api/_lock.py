@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra._base.files import atomic_write
+from rra.api._lock_search import Found, Try, search_environment
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.artifact.edit import set_value
@@ -30,6 +31,8 @@ class LockedOne:
         packages: ``name version`` of each package.
         requirements: What was asked for.
         origin: Where the requirements were found, and why there.
+        tried: What a search tried, in order; empty without one.
+        failing: Imports of the code that fail in it, as far as a search tried them.
     """
 
     id: str
@@ -38,6 +41,8 @@ class LockedOne:
     packages: tuple[str, ...]
     requirements: tuple[str, ...]
     origin: str
+    tried: tuple[Try, ...] = ()
+    failing: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -106,6 +111,7 @@ def lock(
     keep: bool = False,
     wheels: bool = False,
     runtime: bool = False,
+    search: bool = False,
     progress: Progress = silent,
 ) -> LockResult:
     """Resolve the environments of an artifact as of a date and write their locks.
@@ -120,6 +126,8 @@ def lock(
         keep: Keep environment locks that are there and only write ``rra.lock`` again.
         wheels: Put every wheel beside the lock.
         runtime: Put the interpreter beside the lock too, and every wheel with it.
+        search: Install what is resolved, import what the code imports, and where that fails look
+            for the nearest Python and day that work; ``rra.yaml`` gets them.
         progress: Called with one line for each step.
 
     Raises:
@@ -136,10 +144,11 @@ def lock(
             raise UsageError(message, hint=f"environments: {', '.join(known)}")
     chosen = list(environments) or list(known)
     notes: list[str] = []
+    modes = {mode for mode, wanted in (("keep", keep), ("search", search)) if wanted}
     locked = [
         one
         for name in chosen
-        if (one := _lock_one(artifact, name, as_of, notes, keep=keep, progress=progress))
+        if (one := _lock_one(artifact, name, as_of, notes, modes=modes, progress=progress))
     ]
     carried: list[CarriedOne] = []
     if wheels or runtime:
@@ -171,12 +180,15 @@ def needed_packages(artifact: Artifact, name: str) -> Needed:
     """Find out what an environment needs: what the manifest says, else what the code shows."""
     from rra.environment import detect_requirements
     from rra.scan import third_party_imports
+    from rra.scan.imports import optional_modules
 
     stated = artifact.manifest.environments[name].requirements
     if stated is not None:
         return Needed(requirements=tuple(stated), origin="rra.yaml")
-    imports = third_party_imports(artifact.code_root, artifact.code_files())
-    found = detect_requirements(artifact.code_root, imports)
+    files = artifact.code_files()
+    optional = optional_modules(artifact.code_root, files)
+    every = third_party_imports(artifact.code_root, files)
+    found = detect_requirements(artifact.code_root, [one for one in every if one not in optional])
     return Needed(
         requirements=tuple(found.requirements),
         origin=found.why,
@@ -210,12 +222,14 @@ def _reasons(
         stated = f" ({environment.as_of_why})" if environment.as_of_why else ""
         why = because if suggested == day else f"as_of in {layout.MANIFEST}{stated}"
     same = earlier.get("python") == environment.python and earlier.get("python-why")
+    again = bool(same) and earlier.get("as-of") == day and not as_of
     return Reasons(
         manifest=needed.manifest,
         manifest_why=needed.origin if needed.origin != needed.manifest else "",
         as_of=why,
         python=str(same) if same else f"python in {layout.MANIFEST}",
         places=needed.places,
+        tried=tuple(str(one) for one in earlier.get("tried", ())) if again else (),
     )
 
 
@@ -225,7 +239,7 @@ def _lock_one(
     as_of: str | None,
     notes: list[str],
     *,
-    keep: bool,
+    modes: Collection[str],
     progress: Progress,
 ) -> LockedOne | None:
     from rra.environment import lock_environment
@@ -235,28 +249,59 @@ def _lock_one(
         message = f"environment {name} is of kind {environment.kind}"
         hint = "this release locks environments of kind pylock; set kind: pylock in rra.yaml"
         raise UnavailableError(message, hint=hint)
-    if keep and environment.lock and artifact.path(environment.lock).is_file():
+    if "keep" in modes and environment.lock and artifact.path(environment.lock).is_file():
         notes.append(f"{name}: kept the lock that is there")
         return None
     progress(f"looking for what {name} needs")
     needed = needed_packages(artifact, name)
     notes += [f"{name}: {finding}" for finding in needed.findings]
+    found = None
+    if "search" in modes and needed.requirements:
+        found = search_environment(artifact, name, needed.requirements, as_of, progress)
+        environment = environment.model_copy(update={"python": found.python})
+        notes += [f"{name}: {line}" for line in _news(found)]
+    day = found.as_of if found else as_of or environment.as_of
+    reasons = _reasons(artifact, environment, needed, as_of)
+    if found:
+        reasons = _searched(reasons, found)
     locked = lock_environment(
         artifact.root,
         name,
         environment,
         list(needed.requirements),
-        as_of=as_of or environment.as_of,
-        reasons=_reasons(artifact, environment, needed, as_of),
+        as_of=day,
+        reasons=reasons,
         progress=progress,
     )
     return LockedOne(
         id=name,
         python=locked.python,
-        as_of=as_of or environment.as_of,
+        as_of=day,
         packages=tuple(f"{package.name} {package.version}" for package in locked.packages),
         requirements=needed.requirements,
         origin=needed.origin,
+        tried=found.tried if found else (),
+        failing=found.failing if found else (),
+    )
+
+
+def _news(found: Found) -> Iterator[str]:
+    """Yield what a person should know of a search."""
+    if found.moved:
+        yield f"python {found.python}: {found.python_why}"
+        yield f"as of {found.as_of}: {found.as_of_why}"
+    yield from found.failing
+    if not found.failing:
+        yield "installed, and every import of the code worked"
+
+
+def _searched(reasons: Reasons, found: Found) -> Reasons:
+    tried = [
+        f"Python {one.python} as of {one.as_of}: {one.stage}" + (f": {one.why}" if one.why else "")
+        for one in found.tried
+    ]
+    return dataclasses.replace(
+        reasons, as_of=found.as_of_why, python=found.python_why, tried=tuple(tried)
     )
 
 

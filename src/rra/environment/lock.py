@@ -105,6 +105,7 @@ def lock_environment(
     *,
     as_of: str | None,
     reasons: Reasons | None = None,
+    diagnosing: bool = True,
     progress: Progress | None = None,
 ) -> LockedEnvironment:
     """Resolve an environment and write its lock, its requirements file and its README.
@@ -121,6 +122,8 @@ def lock_environment(
         requirements: Requirements (PEP 508), one each; none gives an empty lock.
         as_of: Day or moment as of which is resolved; None for no limit.
         reasons: Where all this comes from; the lock keeps it.
+        diagnosing: Whether a refusal looks for what conflicts and what works near by, and the
+            lock says what asked for each package; a mere trial needs neither.
         progress: Told about steps that may last.
 
     Raises:
@@ -143,8 +146,8 @@ def lock_environment(
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = with_interpreter(target)
-        resolved = _resolve(requirements, target, say)
-        needed_by = required_by(requirements, target)
+        resolved = _resolve(requirements, target, say if diagnosing else None)
+        needed_by = required_by(requirements, target) if diagnosing else {}
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
         keep_others(folder, staging)
@@ -173,11 +176,13 @@ def lock_environment(
 
 
 def _resolve(
-    requirements: Sequence[str], target: Resolution, say: Progress
+    requirements: Sequence[str], target: Resolution, say: Progress | None
 ) -> list[ResolvedPackage]:
     try:
         return resolve(requirements, target)
     except NoSolutionError as error:
+        if say is None:
+            raise
         raise explained(error, diagnose(requirements, target, say), target) from error
 
 

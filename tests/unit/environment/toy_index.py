@@ -21,15 +21,16 @@ def make_wheel(
     requires: Sequence[str] = (),
     tag: str = "py3-none-any",
     python: str = "",
+    body: str = "",
 ) -> bytes:
-    """Return the bytes of a wheel whose one module says its version."""
+    """Return the bytes of a wheel whose one module says its version, after other statements."""
     info = f"{name}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata += "".join(f"Requires-Dist: {other}\n" for other in requires)
     metadata += f"Requires-Python: {python}\n" if python else ""
     wheel = f"Wheel-Version: 1.0\nGenerator: toy\nRoot-Is-Purelib: true\nTag: {tag}\n"
     files = {
-        f"{name}.py": f"VERSION = {version!r}\nTAG = {tag!r}\n",
+        f"{name}.py": f"{body}VERSION = {version!r}\nTAG = {tag!r}\n",
         f"{info}/METADATA": metadata,
         f"{info}/WHEEL": wheel,
     }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rra.api._lock import CarriedOne, LockResult
+    from rra.api._lock_search import Try
 
 
 @click.command(
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 @click.option(
     "--keep", is_flag=True, help="Keep environment locks that exist; only renew rra.lock."
 )
+@click.option(
+    "--search",
+    is_flag=True,
+    help="Install it, import what the code imports, and find the nearest Python and day that work.",
+)
 @click.option("--wheels", is_flag=True, help="Put every wheel beside the lock, to travel along.")
 @click.option(
     "--runtime",
@@ -40,6 +46,7 @@ def command(
     environment: tuple[str, ...],
     as_of: str | None,
     keep: bool,
+    search: bool,
     wheels: bool,
     runtime: bool,
     as_json: bool,
@@ -47,7 +54,8 @@ def command(
     """Resolve and lock the environments, and note what the files are.
 
     Writes environment/ID/pylock.toml and requirements.txt, both with hashes and without any
-    host, and rra.lock with the digests of code, environment, launchers and data. With --runtime
+    host, and rra.lock with the digests of code, environment, launchers and data. With --search,
+    rra.yaml gets the Python and the day that were found, and the lock says why. With --runtime
     a bundle of the artifact verifies without an index and without a Python of the machine.
     """
     answer(
@@ -57,6 +65,7 @@ def command(
             environments=environment,
             as_of=as_of,
             keep=keep,
+            search=search,
             wheels=wheels,
             runtime=runtime,
             progress=progress,
@@ -75,12 +84,18 @@ def _render(result: LockResult) -> str:
             f" (from {one.origin})"
         )
         lines += [f"  {package}" for package in one.packages]
+        lines += [f"  tried {_tried(tried)}" for tried in one.tried]
     for carried in result.carried:
         lines += _carried(carried)
     lines += [f"note: {note}" for note in result.notes]
     lines.append(f"rra.lock: core {result.core}{'' if result.changed else ' (unchanged)'}")
     lines.append(next_step("rra run"))
     return "\n".join(lines)
+
+
+def _tried(one: Try) -> str:
+    why = f" fails: {one.why}" if one.why else ""
+    return f"Python {one.python} as of {one.as_of}: {one.stage}{why}"
 
 
 def _carried(one: CarriedOne) -> Iterator[str]:

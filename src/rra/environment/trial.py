@@ -1,0 +1,192 @@
+"""One try of an environment: lock it in a folder of its own, install it, import what it must.
+
+Nothing of the artifact changes. What a try built from source is kept for the lock that is made in
+the end, since a build gives other bytes each time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from rra.environment.interpreter import find_interpreter
+from rra.environment.lock import LockedEnvironment, lock_environment, with_interpreter
+from rra.environment.materialise import materialise
+from rra.environment.names import distribution_of_import
+from rra.environment.platforms import find_platforms
+from rra.environment.pylock import WHEELS_DIR
+from rra.environment.resolve import Resolution, for_other_pythons, resolve
+from rra.environment.revive import Attempt, Tried, ranked
+from rra.environment.smoke import FailedImport, Installed, try_imports
+from rra.environment.wheels import wheel_tags
+from rra.errors import EnvironmentBuildError, LockError, NoSolutionError, RraError, ToolMissingError
+
+if TYPE_CHECKING:
+    from rra.artifact import Artifact
+    from rra.sandbox import Sandbox
+
+_ID = "trial"
+_ELSEWHERE = re.compile(r"cannot be reached|not found in the package registry|digest is another")
+"""What no other Python and no other day changes."""
+
+Progress = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is tried.
+
+    Attributes:
+        artifact: The artifact.
+        env_id: The environment's id.
+        requirements: What it needs.
+        statements: Import statements of the code, each with its top-level name.
+        wheels: Folder that keeps what tries build.
+    """
+
+    artifact: Artifact
+    env_id: str
+    requirements: Sequence[str]
+    statements: Sequence[tuple[str, str]]
+    wheels: Path
+
+
+class Trials:
+    """Tries of one environment. What was installed once in the same versions is not again."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        *,
+        progress: Progress = lambda _: None,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        """Prepare; nothing is tried yet."""
+        self.failures: dict[Attempt, tuple[FailedImport, ...]] = {}
+        self._subject = subject
+        self._progress = progress
+        self._sandbox = sandbox
+        self._seen: dict[tuple[str, tuple[str, ...]], tuple[Tried, tuple[FailedImport, ...]]] = {}
+
+    def __call__(self, attempt: Attempt) -> Tried:
+        """Try one Python and one day.
+
+        Raises:
+            LockError: An index cannot be reached or has no such package, so that no try can help.
+        """
+        with tempfile.TemporaryDirectory(prefix="rra-trial-") as name:
+            place = Path(name)
+            try:
+                locked = self._lock(attempt, place)
+            except NoSolutionError as error:
+                return Tried(attempt, "resolve", error.message)
+            except (LockError, ToolMissingError) as error:
+                if _ELSEWHERE.search(error.message):
+                    raise
+                return Tried(attempt, "build", error.message)
+            versions = tuple(f"{one.name} {one.version}" for one in locked.packages)
+            key = (attempt.python, versions)
+            if key not in self._seen:
+                self._seen[key] = self._install(attempt, place, locked, versions)
+            known, failures = self._seen[key]
+            self.failures[attempt] = failures
+            return dataclasses.replace(known, attempt=attempt)
+
+    def _lock(self, attempt: Attempt, place: Path) -> LockedEnvironment:
+        subject = self._subject
+        given = subject.artifact.manifest.environments[subject.env_id]
+        lock = f"environment/{_ID}/pylock.toml"
+        env = given.model_copy(
+            update={"python": attempt.python, "lock": lock, "wheels": None, "interpreter": None}
+        )
+        wheels = place / "environment" / _ID / WHEELS_DIR
+        if subject.wheels.is_dir():
+            shutil.copytree(subject.wheels, wheels)
+        done = lock_environment(
+            place,
+            _ID,
+            env,
+            subject.requirements,
+            as_of=attempt.day,
+            diagnosing=False,
+            progress=self._progress,
+        )
+        for built in done.built:
+            subject.wheels.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(wheels / built, subject.wheels / built)
+        return done
+
+    def _install(
+        self, attempt: Attempt, place: Path, locked: LockedEnvironment, versions: tuple[str, ...]
+    ) -> tuple[Tried, tuple[FailedImport, ...]]:
+        subject = self._subject
+        names = {package.name for package in locked.packages}
+        statements = [text for text, _ in subject.statements]
+        unnamed = [module for _, module in subject.statements if not _provided(module, names)]
+        env = subject.artifact.manifest.environments[subject.env_id].model_copy(
+            update={
+                "python": attempt.python,
+                "lock": f"environment/{_ID}/pylock.toml",
+                "wheels": None,
+                "interpreter": None,
+            }
+        )
+        manifest = subject.artifact.manifest.model_copy(update={"environments": {_ID: env}})
+        copy = dataclasses.replace(subject.artifact, root=place, manifest=manifest)
+        try:
+            made = materialise(copy, _ID, target=place / "installed", progress=self._progress)
+        except (EnvironmentBuildError, RraError) as error:
+            return Tried(attempt, "install", error.message, versions=versions), ()
+        base = find_interpreter(attempt.python, download=False).base_prefix
+        self._progress(f"importing what the code imports: {len(statements)} statements")
+        failed = try_imports(
+            Installed(made.root, made.python, base),
+            statements,
+            unnamed=unnamed,
+            sandbox=self._sandbox,
+        )
+        telling = [one for one in failed if one.kind == "version"]
+        if telling:
+            more = f" (and {len(telling) - 1} more)" if len(telling) > 1 else ""
+            why = f"{telling[0]}{more}"
+            return Tried(attempt, "import", why, len(telling), versions), failed
+        return Tried(attempt, "works", versions=versions), failed
+
+
+def other_pythons(subject: Subject, start: Attempt) -> list[str]:
+    """Return the other Pythons that are installed here, the most promising first.
+
+    Versions are resolved for each with source distributions allowed; how many packages then have
+    no wheel ranks the Pythons. A Python for which nothing resolves is left out.
+    """
+    given = subject.artifact.manifest.environments[subject.env_id]
+    platforms = find_platforms(given.platforms)
+    target = Resolution(start.python, start.python, None, platforms, start.day)
+    counts = [
+        (attempt.python, _without_wheel(subject.requirements, attempt))
+        for attempt in for_other_pythons(with_interpreter(target))
+    ]
+    return ranked(counts, start.python)
+
+
+def _without_wheel(requirements: Sequence[str], target: Resolution) -> int | None:
+    try:
+        packages = resolve(requirements, target)
+    except LockError:
+        return None
+    tags = target.platforms[0].tags(target.python)
+    return sum(
+        not any(wheel_tags(wheel.name) & tags for wheel in package.wheels) for package in packages
+    )
+
+
+def _provided(module: str, names: set[str]) -> bool:
+    distribution = distribution_of_import(module)
+    return bool(distribution and distribution in names) or canonicalize_name(module) in names
