@@ -26,6 +26,8 @@ _MAIN = re.compile(
     r"^(?:main|run|train|experiment|evaluate|eval|reproduce|demo|test)", re.IGNORECASE
 )
 _PYTHON = re.compile(r"python[0-9.]*")
+_MODULE = re.compile(r"(?:\S+=\S+\s+)*python[0-9.]*\s+-m\s+([\w.]+)")
+_PREPARES = re.compile(r"download|fetch|clean|prepare|preprocess|(?:^|_)get_", re.IGNORECASE)
 _PATH = "PYTHONPATH"
 SHOW_OUTPUTS = """\
 import json, sys
@@ -100,8 +102,10 @@ def draft_launchers(
             f"{len(commands)} documented commands; launchers were drafted for the first "
             f"{MAX_LAUNCHERS}"
         )
-    if not taken:
+    if all(_only_prepares(launcher) for launcher in taken.values()):
         for entry in _undocumented(scan):
+            if any(entry.path in launcher.scripts for launcher in taken.values()):
+                continue
             launcher = _from_entry(entry, scan, taken)
             taken[launcher.id] = launcher
     if not taken:
@@ -110,12 +114,21 @@ def draft_launchers(
     return list(taken.values()), notes
 
 
+def _only_prepares(launcher: DraftLauncher) -> bool:
+    """Tell whether a launcher seems to bring or to clean data, and to compute nothing."""
+    return bool(launcher.scripts) and all(_PREPARES.search(s.stem) for s in launcher.scripts)
+
+
 def _is_usable(command: Command, scan: Scan, notes: list[str]) -> bool:
     if command.kind != "run":
         return False
     place = f"{command.source}:{command.line}: `{command.text}`"
     if command.placeholders:
         notes.append(f"{place} has words to be replaced: {', '.join(command.placeholders)}")
+        return False
+    module = _MODULE.match(command.text)
+    if module and command.script is None:
+        notes.append(f"{place} runs the module {module[1]}, which is not in the repository")
         return False
     built = command.target.startswith("./") and any(c.kind == "build" for c in scan.commands)
     if command.script is None and command.target and not command.shell and not built:
@@ -334,12 +347,15 @@ def _undocumented(scan: Scan) -> list[EntryPoint]:
     }
     python = [e for e in scan.entry_points if e.kind == "python" and e.path not in imported]
     guarded = [e for e in python if e.parser or scan.python_files[e.path].guarded]
-    top = [e for e in (guarded or python) if len(e.path.parts) == 1] or guarded or python
+    chosen = guarded or python
+    top = [e for e in chosen if len(e.path.parts) == 1]
     shells = [e for e in scan.entry_points if e.kind == "shell" and len(e.path.parts) == 1]
     shells = [e for e in shells if not re.search(r"install|setup|download", e.path.name)]
     named = [e for e in (*shells, *top) if _MAIN.match(e.path.name)]
     notebooks = [e for e in scan.entry_points if e.kind == "notebook"]
-    return (named or top or shells or notebooks)[:8]
+    shown = [e for e in notebooks if len(e.path.parts) == 1]
+    deep = [e for e in chosen if _MAIN.match(e.path.name)]
+    return (named or top or shells or [*deep, *shown] or chosen or notebooks)[:8]
 
 
 def _from_entry(entry: EntryPoint, scan: Scan, taken: dict[str, DraftLauncher]) -> DraftLauncher:

@@ -19,6 +19,13 @@ MAX_OUTCOMES = 80
 """More reported numbers than these are named in a note only."""
 
 
+_DESCRIBES = re.compile(
+    r"\b(?:usage|options?|parameters?|arguments?|synopsis|syntax|install\w*|data format)\b",
+    re.IGNORECASE,
+)
+"""Headings under which a number in a sentence is a default and no result."""
+
+
 @dataclasses.dataclass(frozen=True)
 class DraftOutcome:
     """An outcome as the draft will write it.
@@ -80,6 +87,7 @@ def draft_experiments(
     places = [
         _Place(table, value, *_launcher_of(table, value, launchers, hints))
         for table in scan.results
+        if not (table.prose and _DESCRIBES.search(table.heading))
         for value in table.values
     ]
     notes = []

@@ -447,3 +447,39 @@ def test_python_looks_where_the_code_imports_from(
             check=False,
         )
         assert done.stdout == "fine\n", done.stderr
+
+
+# ------------------------------------------------------------- what real repositories showed
+
+
+def test_commands_that_publish_a_package_make_no_launcher(tmp_path: Path) -> None:
+    release = "# Notes\n\n```\npython3 -m build\npython3 -m twine upload dist/*\n```\n"
+    plan = plan_init(write(tmp_path, {"NOTES.md": release, "study.py": "print(1)\n"}))
+    launchers = [path.name for path in plan.files if path.parts[0] == "launchers"]
+    assert launchers == ["study.sh"]
+    said = "NOTES.md:4: `python3 -m build` runs the module build, which is not in the repository"
+    assert said in plan.notes
+
+
+def test_documents_that_only_prepare_data_leave_the_rest_to_what_can_be_started(
+    tmp_path: Path,
+) -> None:
+    notebook = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    files: dict[str, str | bytes] = {
+        "README.md": "# Study\n\n```\ncd get_data\npython download_data.py\n```\n",
+        "get_data/download_data.py": "print(1)\n",
+        "deep/helper.py": "if __name__ == '__main__':\n    print(2)\n",
+        "example.ipynb": notebook,
+    }
+    plan = plan_init(write(tmp_path, files))
+    launchers = {path.name for path in plan.files if path.parts[0] == "launchers"}
+    assert launchers == {"download-data.sh", "example.sh"}
+
+
+def test_defaults_that_a_manual_names_are_no_results(tmp_path: Path) -> None:
+    readme = (
+        "# Tool\n\n## Usage\n\nset the loss: 0.1 (default)\n\n## Examples\n\naccuracy: 83.3 %\n"
+    )
+    init(write(tmp_path, {"README.md": readme, "main.py": "print('accuracy', 83.3)\n"}))
+    outcomes = load_artifact(tmp_path).manifest.outcomes()
+    assert [outcome.reported for outcome in outcomes.values()] == ["83.3"]

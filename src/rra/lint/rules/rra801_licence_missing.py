@@ -14,7 +14,7 @@ _UNDECIDED = {"", "unknown", "none", "tbd", "todo", "?", "n/a", "unlicensed", "n
 _JOINS = {"AND", "OR", "WITH"}
 _NAME = r"[A-Za-z0-9][A-Za-z0-9.:-]*\+?"
 _SHAPE = re.compile(rf"{_NAME}(?: (?:AND|OR|WITH) {_NAME})*")
-_FILE = re.compile(r"(?:licen[cs]e|copying|unlicense)(?:[.-].*)?", re.IGNORECASE)
+_FILE = re.compile(r"(?:licen[cs]e|copying|copyright|unlicense)(?:[.-].*)?", re.IGNORECASE)
 
 
 class LicenceMissing(Rule):
