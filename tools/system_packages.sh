@@ -8,6 +8,8 @@ packages=(
   docker-registry # the registry that bundles go to and come from
   nodejs          # JSON and regular expressions as ECMAScript has them
   openssl         # certificates for registries that speak TLS on loopback
+  podman          # images of environments of kind container
+  runc            # starts containers where no cgroup may be made by systemd
   skopeo          # another client, which has to keep every digest
   strace          # the recorder's full level
   zstd            # reads the layers of bundles without us

@@ -64,6 +64,8 @@ def _full_disk() -> bool:
 
 NEEDS = {
     "bwrap": Need(_bwrap, "apt-get install bubblewrap"),
+    "podman": Need(lambda: _succeeds("podman", "info"), "apt-get install podman"),
+    "runc": Need(lambda: _succeeds("runc", "--version"), "apt-get install runc"),
     "strace": Need(_strace, "apt-get install strace"),
     "docker-registry": Need(
         lambda: _succeeds("docker-registry", "--version"), "apt-get install docker-registry"

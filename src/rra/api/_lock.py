@@ -14,7 +14,7 @@ from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.artifact.edit import set_value
 from rra.artifact.lockfile import build_lock, write_lock
-from rra.errors import Problem, UnavailableError, UsageError
+from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.environment.interpreter import Interpreter
@@ -133,7 +133,7 @@ def lock(
     Raises:
         LockError: The requirements cannot be resolved, a wheel cannot be had, or the
             interpreter does not start from another folder.
-        UnavailableError: An environment is of a kind that this release does not lock.
+        UnavailableError: An environment is of a kind that only its own tool locks.
         UsageError: An id is unknown.
     """
     artifact = load_artifact(path)
@@ -245,13 +245,11 @@ def _lock_one(
     from rra.environment import lock_environment
 
     environment = artifact.manifest.environments[name]
-    if environment.kind != "pylock":
-        message = f"environment {name} is of kind {environment.kind}"
-        hint = "this release locks environments of kind pylock; set kind: pylock in rra.yaml"
-        raise UnavailableError(message, hint=hint)
     if "keep" in modes and environment.lock and artifact.path(environment.lock).is_file():
         notes.append(f"{name}: kept the lock that is there")
         return None
+    if environment.kind != "pylock":
+        return _lock_other(artifact, name, environment, notes, progress=progress)
     progress(f"looking for what {name} needs")
     needed = needed_packages(artifact, name)
     notes += [f"{name}: {finding}" for finding in needed.findings]
@@ -302,6 +300,27 @@ def _searched(reasons: Reasons, found: Found) -> Reasons:
     ]
     return dataclasses.replace(
         reasons, as_of=found.as_of_why, python=found.python_why, tried=tuple(tried)
+    )
+
+
+def _lock_other(
+    artifact: Artifact, name: str, env: Environment, notes: list[str], *, progress: Progress
+) -> LockedOne:
+    """Lock an environment of another kind than pylock, as that kind does it."""
+    from rra.environment.kinds import LockRequest, find_kind
+
+    kind = find_kind(env.kind)
+    done = kind.lock(LockRequest(root=artifact.root, id=name, env=env, progress=progress))
+    said = kind.describe(artifact.root, env)
+    notes += [f"{name}: {problem}" for problem in said.problems]
+    notes.append(f"{name}: of kind {env.kind}, built {said.rebuilt or 'by other means'}")
+    return LockedOne(
+        id=name,
+        python=env.python or "",
+        as_of=None,
+        packages=done.packages,
+        requirements=(),
+        origin=", ".join(said.files) or layout.MANIFEST,
     )
 
 

@@ -80,6 +80,9 @@ def read_entry(lock: Path, interpreter: Path | None = None) -> EnvironmentLock:
         FormatError: The lock cannot be read.
         UsageError: One of the files is missing.
     """
+    if lock.name != LOCK_NAME and lock.is_file():
+        # A lock of another kind than pylock: nothing lies beside it.
+        return EnvironmentLock(lock=sha256_file(lock))
     requirements = lock.parent / REQUIREMENTS_NAME
     for path in (lock, requirements):
         if not path.is_file():

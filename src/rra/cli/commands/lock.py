@@ -79,10 +79,8 @@ def _render(result: LockResult) -> str:
     lines = []
     for one in result.environments:
         date = f" as of {one.as_of}" if one.as_of else ""
-        lines.append(
-            f"{one.id}: {len(one.packages)} packages for Python {one.python}{date}"
-            f" (from {one.origin})"
-        )
+        python = f" for Python {one.python}{date}" if one.python else ""
+        lines.append(f"{one.id}: {len(one.packages)} packages{python} (from {one.origin})")
         lines += [f"  {package}" for package in one.packages]
         lines += [f"  tried {_tried(tried)}" for tried in one.tried]
     for carried in result.carried:
