@@ -20,6 +20,7 @@ _SILENT = re.compile(
     r"|^\w+=\S*$|^\."
     r"(?= )"
 )
+_UNKNOWN_FLAG = re.compile(r" gives (?P<flag>\S+), which (?P<script>.+) does not accept$")
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "path": "path"}
 
 
@@ -27,7 +28,6 @@ _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 _LISTS = {
     "order": "order",
     "data_paths": "data paths",
-    "downloads": "downloads",
     "checkpoints": "checkpoints",
     "seeds": "seeds",
     "devices": "devices",
@@ -118,15 +118,23 @@ def _flag(parameter: Json) -> str:
 def _label_notebooks(facts: Facts, notebooks: Iterable[Json]) -> None:
     facts["notebooks"] = set()
     for notebook in notebooks:
-        path = notebook["path"]
-        facts["notebooks"].add((path, f"in order: {notebook['in_order']}"))
-        facts["notebooks"].add((path, f"errors: {notebook['errors']}"))
-        facts["notebooks"] |= {(path, f"missing: {m}") for m in notebook.get("missing_names", ())}
+        _label_notebook(facts["notebooks"], notebook)
+
+
+def _label_notebook(facts: set[tuple[str, ...]], notebook: Json) -> None:
+    facts.add((notebook["path"], f"in order: {notebook['in_order']}"))
+    facts.add((notebook["path"], f"errors: {notebook['errors']}"))
+    facts |= {(notebook["path"], f"missing: {name}") for name in notebook.get("missing_names", ())}
+
+
+def _label_downloads(facts: Facts, downloads: Iterable[str]) -> None:
+    facts["downloads"] = {_download(what) for what in downloads}
 
 
 _LABELS: Mapping[str, Callable[[Facts, Any], None]] = {
     "entry_points": _label_parameters,
     "commands": _label_commands,
+    "downloads": _label_downloads,
     "unknown_flags": _label_unknown_flags,
     "imports": _label_imports,
     "python": _label_python,
@@ -198,7 +206,7 @@ def found(document: Json) -> Facts:
         for script, p in parameters
         if p["choices"]
     }
-    _find_commands(facts, document["commands"])
+    _find_commands(facts, document)
     facts["imports"] = {(i["name"],) for i in document["imports"]}
     facts["distributions"] = {
         (i["name"], fold(i["distribution"]) if i["distribution"] else "unknown")
@@ -211,6 +219,7 @@ def found(document: Json) -> Facts:
         (table["source"], v["text"]) for table in document["results"] for v in table["values"]
     }
     _find_files(facts, document)
+    _find_traits(facts, document)
     return facts
 
 
@@ -226,16 +235,25 @@ def _default(parameter: Json) -> object:
     return None if default in (None, "", "None") else default
 
 
-def _find_commands(facts: Facts, commands: Iterable[Json]) -> None:
+def _find_commands(facts: Facts, document: Json) -> None:
+    commands = [*document["commands"], *document.get("nested_commands", ())]
     kept = [c for c in commands if not is_silent(c["text"])]
     facts["commands"] = {(plain(c["text"]),) for c in kept}
-    facts["command scripts"] = {
-        (plain(c["text"]), f"absent {c['target']}" if c["target"] else c["script"] or "nothing")
-        for c in kept
+    facts["command scripts"] = {(plain(c["text"]), _started(c)) for c in kept}
+    facts["command kinds"] = {(plain(c["text"]), c.get("purpose") or c["kind"]) for c in kept}
+    facts["unknown flags"] = {
+        (said["script"], said["flag"])
+        for problem in document["problems"]
+        if problem["clause"] == "scan/unknown-flag"
+        and (said := _UNKNOWN_FLAG.search(problem["message"]))
     }
-    facts["command kinds"] = {(plain(c["text"]), c["kind"]) for c in kept}
-    if kept and "unknown_flags" in kept[0]:
-        facts["unknown flags"] = {(c["script"], f) for c in kept for f in c["unknown_flags"]}
+
+
+def _started(command: Json) -> str:
+    if command["target"]:
+        return f"absent {command['target']}"
+    built = command["built_by"] if command.get("resolution") == "built" else None
+    return str(command["script"] or built or "nothing")
 
 
 def _find_files(facts: Facts, document: Json) -> None:
@@ -244,8 +262,29 @@ def _find_files(facts: Facts, document: Json) -> None:
             facts[field] = {(pattern(_text(entry)),) for entry in document[key]}
 
 
+def _find_traits(facts: Facts, document: Json) -> None:
+    facts["downloads"] = {_download(entry["what"]) for entry in document["downloads"]}
+    facts["seeds"] = {(entry["path"], entry["library"]) for entry in document["seeds"]}
+    facts["devices"] = {
+        (entry["path"], entry["text"]) for entry in document["devices"] if not entry["guarded"]
+    }
+    facts["gpu"] = {(document["gpu"]["need"],)}
+    python = document["python"]
+    _label_python(facts, {side: python[side] for side in ("minimum", "below")})
+    facts["notebooks"] = set()
+    for notebook in document["notebooks"]:
+        if notebook["problem"] is None:
+            counted = {**notebook, "errors": len(notebook["errors"])}
+            _label_notebook(facts["notebooks"], counted)
+
+
+def _download(what: str) -> tuple[str, ...]:
+    """Return the address or the name of what is downloaded, without who does it."""
+    return (pattern(what.rsplit(maxsplit=1)[-1]),)
+
+
 def _text(entry: object) -> str:
     """Return what an entry of a list is about: an address, a text, a path or a name."""
     if isinstance(entry, Mapping):
-        return str(next(entry[k] for k in ("url", "text", "path", "name") if k in entry))
+        return str(next(entry[k] for k in ("text", "name", "path", "what") if k in entry))
     return str(entry)
