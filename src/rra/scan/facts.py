@@ -10,8 +10,9 @@ from pathlib import PurePosixPath
 from rra.scan.objects import AbsolutePath, Licence, PythonFile, PythonHint
 
 _ABSOLUTE = re.compile(
-    r"^(?:/(?:home|Users|mnt|media|data\d*|scratch|nfs|gpfs|lustre|ssd|raid|work|private|root|"
-    r"datasets?|checkpoints?|volumes?|srv|storage)/|~/|[A-Za-z]:[\\/](?![\\/]))"
+    r"^(?:file://)?(?:/(?:home|Users|mnt|media|data\d*|scratch|nfs|gpfs|lustre|ssd|raid|work|private"
+    r"|root|datasets?|checkpoints?|volumes?|srv|storage|opt|results?|content|kaggle|workspace)/"
+    r"|~/|[A-Za-z]:[\\/](?![\\/]))"
 )
 _ABSOLUTE_IN_TEXT = re.compile(
     r"(?<![\w.$}/:])(/(?:home|Users|mnt|media|scratch|nfs|gpfs|lustre|raid|private|storage)/[\w./-]+)"
@@ -37,10 +38,35 @@ _LICENCES = (
     ("CC-BY-4.0", r"attribution 4\.0 international"),
     ("Unlicense", r"this is free and unencumbered software"),
     ("ISC", r"permission to use, copy, modify, and/or distribute this software"),
-    ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither the name"),
+    ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither (?:the )?name"),
     ("BSD-2-Clause", r"redistribution and use in source and binary forms"),
     ("MIT", r"permission is hereby granted, free of charge"),
 )
+_LICENCE_FIELDS = {
+    "setup.py": r"\blicen[cs]e\s*=\s*[\"']([^\"'\n]{2,60})[\"']",
+    "setup.cfg": r"^licen[cs]e\s*=\s*([^\n]{2,60})$",
+    "DESCRIPTION": r"^License:\s*([^\n|]{2,60}?)(?:\s*\+\s*file LICEN[CS]E)?$",
+}
+_LICENCE_NAMES = {
+    "mit": "MIT",
+    "mit license": "MIT",
+    "apache-2.0": "Apache-2.0",
+    "apache 2.0": "Apache-2.0",
+    "apache license 2.0": "Apache-2.0",
+    "apache license, version 2.0": "Apache-2.0",
+    "bsd-3-clause": "BSD-3-Clause",
+    "bsd-2-clause": "BSD-2-Clause",
+    "gpl-2": "GPL-2.0-only",
+    "gpl-3": "GPL-3.0-only",
+    "gpl (>= 2)": "GPL-2.0-or-later",
+    "gpl (>= 3)": "GPL-3.0-or-later",
+    "gplv3": "GPL-3.0-only",
+    "gpl-3.0-only": "GPL-3.0-only",
+    "gpl-3.0-or-later": "GPL-3.0-or-later",
+    "mpl-2.0": "MPL-2.0",
+}
+"""Names that mean one licence only; ``BSD`` and ``GPL`` alone do not say which."""
+_SPDX_HEADER = re.compile(r"SPDX-License-Identifier:\s*([\w.+-]{2,40})\s*$", re.MULTILINE)
 _README_PYTHON = re.compile(
     r"\bpython\s*(?:version\s*)?(?P<v>[23]\.\d{1,2}(?:\.\d+)?)", re.IGNORECASE
 )
@@ -61,7 +87,22 @@ def find_licence(texts: Mapping[PurePosixPath, str]) -> Licence | None:
             return Licence("", path)
     project = texts.get(PurePosixPath("pyproject.toml"))
     spdx = _project_licence(project) if project else ""
-    return Licence(spdx, PurePosixPath("pyproject.toml")) if spdx else None
+    if spdx:
+        return Licence(spdx, PurePosixPath("pyproject.toml"))
+    return next(_stated_licences(texts), None)
+
+
+def _stated_licences(texts: Mapping[PurePosixPath, str]) -> Iterator[Licence]:
+    """Yield licences that packaging files and headers of code name, packaging files first."""
+    for path, text in sorted(texts.items()):
+        pattern = _LICENCE_FIELDS.get(path.name)
+        found = re.search(pattern, text, re.MULTILINE) if pattern else None
+        if found:
+            written = found[1].strip()
+            yield Licence(_LICENCE_NAMES.get(written.lower(), ""), path)
+    for path, text in sorted(texts.items()):
+        if found := _SPDX_HEADER.search(text[:5_000]):
+            yield Licence(found[1], path)
 
 
 def _project_licence(text: str) -> str:
@@ -94,10 +135,10 @@ def _hints(texts: Mapping[PurePosixPath, str]) -> Iterator[PythonHint]:
     patterns = (
         (r"^\.python-version$", r"^\s*(\d+\.\d+(?:\.\d+)?)\s*$", True),
         (r"^runtime\.txt$", r"^python-(\d+\.\d+(?:\.\d+)?)", True),
-        (r"^environment.*\.ya?ml$", r"^\s*-\s*python\s*={1,2}\s*(\d+\.\d+(?:\.\d+)?)", True),
+        (r"^env(?:ironment)?.*\.ya?ml$", r"^\s*-\s*python\s*={1,2}\s*(\d+\.\d+(?:\.\d+)?)", True),
         (r"^Pipfile$", r"^python_version\s*=\s*[\"'](\d+\.\d+)", True),
         (r"^pyproject\.toml$", r"^(?:requires-python|python)\s*=\s*[\"']([^\"']+)", False),
-        (r"^setup\.(?:py|cfg)$", r"python_requires\s*=\s*[\"']?([^\"'\n,)]+)", False),
+        (r"^setup\.(?:py|cfg)$", r"python_requires\s*=\s*[\"']?([^\"'\n)]+)", False),
         (r"(?i)^readme", _README_PYTHON.pattern, False),
     )
     for path, text in sorted(texts.items()):

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from rra.scan.facts import absolute_paths, find_licence, python_hints
+from rra.scan.objects import PythonFile, TextLiteral
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "spdx"),
+    [
+        ("setup.py", "setup(name='x', license='Apache License 2.0')", "Apache-2.0"),
+        ("setup.cfg", "[metadata]\nlicense = MIT\n", "MIT"),
+        ("DESCRIPTION", "Package: x\nLicense: GPL-2\n", "GPL-2.0-only"),
+        ("DESCRIPTION", "Package: x\nLicense: MIT + file LICENSE\n", "MIT"),
+        ("topics.py", "# SPDX-License-Identifier: MPL-2.0\nimport fire\n", "MPL-2.0"),
+        # BSD alone does not say which of them.
+        ("setup.py", "setup(name='x', license='BSD')", ""),
+    ],
+)
+def test_a_licence_that_no_licence_file_states(name: str, text: str, spdx: str) -> None:
+    licence = find_licence({PurePosixPath(name): text})
+    assert licence is not None
+    assert (licence.spdx, licence.path.name) == (spdx, name)
+
+
+def test_a_licence_file_counts_more_than_what_packaging_says() -> None:
+    texts = {
+        PurePosixPath("COPYRIGHT"): (
+            "Redistribution and use in source and binary forms, with or without ... "
+            "3. Neither name of copyright holders nor the names of its contributors"
+        ),
+        PurePosixPath("setup.py"): "setup(license='MIT')",
+    }
+    licence = find_licence(texts)
+    assert licence is not None
+    assert (licence.spdx, str(licence.path)) == ("BSD-3-Clause", "COPYRIGHT")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hint"),
+    [
+        ("setup.py", "setup(python_requires='>=3.6,<3.8', packages=[])", ">=3.6,<3.8"),
+        ("setup.cfg", "[options]\npython_requires = >=3.7\n", ">=3.7"),
+        ("env.yml", "dependencies:\n  - python=3.11.5=h7a1cb2a_0\n", "3.11.5"),
+    ],
+)
+def test_python_versions(name: str, text: str, hint: str) -> None:
+    assert [found.text for found in python_hints({PurePosixPath(name): text})] == [hint]
+
+
+def test_paths_of_containers_and_file_addresses_are_paths_of_a_machine() -> None:
+    texts = ("/opt/x/lib", "/results/scores.csv", "file:///home/eva/a.txt", "/metrics", "data/a")
+    literals = tuple(TextLiteral(text, 1) for text in texts)
+    path = PurePosixPath("a.py")
+    found = absolute_paths({path: PythonFile(path, strings=literals)}, {})
+    assert [one.text for one in found] == list(texts[:3])
