@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rra.api._doctor import doctor
     from rra.api._env_build import env_build
     from rra.api._env_check import env_check
+    from rra.api._env_diff import env_diff
+    from rra.api._env_explain import env_explain
     from rra.api._env_wheels import env_wheels
     from rra.api._explain import explain
     from rra.api._guide import guide
@@ -59,6 +61,8 @@ __all__ = [
     "doctor",
     "env_build",
     "env_check",
+    "env_diff",
+    "env_explain",
     "env_wheels",
     "explain",
     "guide",

@@ -17,7 +17,7 @@ COMMANDS: dict[str, str] = {
     "init": "Draft an artifact from a repository, or from a template.",
     "update": "Merge a newer version of the template of an artifact.",
     "lock": "Resolve and lock the environments, and note what the files are.",
-    "env": "Environments: check a lock, build it, gather its wheels.",
+    "env": "Environments: check a lock, build it, explain and compare it.",
     "run": "Run launchers, isolated and recorded.",
     "claims": "Find reported numbers in the outputs, and propose outcomes for them.",
     "guide": "Bring the tables of the guide up to date.",

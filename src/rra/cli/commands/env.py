@@ -22,8 +22,12 @@ from rra.cli.verb import (
 if TYPE_CHECKING:
     from rra.api._env_build import BuiltEnvironment, BuiltEnvironments
     from rra.api._env_check import CheckedEnvironment, EnvironmentCheck
+    from rra.api._env_diff import EnvironmentsDiff
+    from rra.api._env_explain import ExplainedPackage, PackageReasons
     from rra.api._env_wheels import GatheredWheels
+    from rra.environment.difference import EnvironmentDifference
 
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "rebuilt": "~"}
 _WHERE_LOCKED = "what is not beside the lock comes from your index"
 
 
@@ -36,7 +40,7 @@ def _environment_option(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.group("env")
 def command() -> None:
-    """Environments: check a lock, build it, gather its wheels."""
+    """Environments: check a lock, build it, gather its wheels, explain and compare it."""
 
 
 @command.command(
@@ -224,3 +228,115 @@ def _render_wheels(result: GatheredWheels) -> str:
             )
         )
     return "\n".join(lines)
+
+
+@command.command(
+    "diff",
+    cls=VerbCommand,
+    examples=(
+        "rra env diff . oci-archive:../study.tar",
+        "rra env diff environment/cpu/pylock.toml ../env --json",
+    ),
+)
+@click.argument("before", metavar="BEFORE")
+@click.argument("after", metavar="AFTER")
+@click.option("--environment", "-e", metavar="ID", help="Only this environment.")
+@plain_http_option
+@json_option
+def diff(before: str, after: str, environment: str | None, plain_http: bool, as_json: bool) -> None:
+    """Say which packages two environments have not in common.
+
+    BEFORE and AFTER are artifacts, bundles, pylock.toml files or folders of virtual
+    environments, in any combination. Exits with 0 when nothing differs, with 1 when something
+    does.
+    """
+    answer(
+        "env-diff",
+        lambda progress: api.env_diff(
+            before, after, environment=environment, plain_http=plain_http, progress=progress
+        ),
+        _render_diff,
+        as_json=as_json,
+    )
+
+
+def _render_diff(result: EnvironmentsDiff) -> str:
+    return safe("\n".join(line for one in result.environments for line in _differences(one)))
+
+
+def _differences(one: EnvironmentDifference) -> list[str]:
+    title = one.before if one.before == one.after else f"{one.before} → {one.after}"
+    if one.same:
+        return [f"{title}: the same"]
+    lines = [f"{title}: {len(one.packages)} packages differ"]
+    lines += [
+        f"  {fact.name}: {fact.before or 'not said'} → {fact.after or 'not said'}"
+        for fact in one.facts
+    ]
+    for package in one.packages:
+        before, after = ", ".join(package.before), ", ".join(package.after)
+        told = {"added": after, "removed": before, "changed": f"{before} → {after}"}
+        shown = told.get(package.change, f"{after}, other files")
+        lines.append(f"{_SIGNS[package.change]} {package.name} {shown}")
+    return lines
+
+
+@command.command(
+    "explain",
+    cls=VerbCommand,
+    examples=("rra env explain numpy", "rra env explain numpy oci-archive:../study.tar --json"),
+)
+@click.argument("package", metavar="PACKAGE")
+@reference_argument
+@_environment_option
+@plain_http_option
+@json_option
+def explain(
+    package: str,
+    artifact: str,
+    environment: tuple[str, ...],
+    plain_http: bool,
+    as_json: bool,
+) -> None:
+    """Say which file, day and requirement gave a package its version.
+
+    All of it is read from the lock, which rra lock writes it into; no index is asked.
+    """
+    answer(
+        "env-explain",
+        lambda progress: api.env_explain(
+            package,
+            artifact,
+            environments=environment,
+            plain_http=plain_http,
+            progress=progress,
+        ),
+        _render_explain,
+        as_json=as_json,
+    )
+
+
+def _render_explain(result: PackageReasons) -> str:
+    lines = [line for one in result.environments for line in _reasons(result.package, one)]
+    return safe("\n".join([*lines, next_step(f"rra env check {word(result.artifact)}")]))
+
+
+def _reasons(package: str, one: ExplainedPackage) -> list[str]:
+    lines = [f"{one.id}: {package} {', '.join(one.versions)}"]
+    if one.requirement:
+        lines.append(f"  asked for    {one.requirement}{f' ({one.place})' if one.place else ''}")
+    if one.required_by:
+        lines.append(f"  needed by    {', '.join(one.required_by)}")
+    lines += [f"  by way of    {' → '.join(chain)}" for chain in one.chains]
+    rows = (
+        ("followed", one.manifest, one.manifest_why),
+        ("as of", one.as_of or "no day: the newest of when it was locked", one.as_of_why),
+        ("Python", one.python, one.python_why),
+    )
+    for title, value, why in rows:
+        if value:
+            lines.append(f"  {title:12} {value}{f' ({why})' if why else ''}")
+    lines += [f"  tried        {line}" for line in one.tried]
+    if not one.recorded:
+        lines.append("  the lock does not say what asked for it: rra lock writes that down")
+    return lines
