@@ -315,7 +315,10 @@ def _finish(
     if replacements and not overwrite:
         names = ", ".join(str(replacement.path) for replacement in replacements)
         message = f"these files are there and differ from what init would write: {names}"
-        hint = "move them away, or consent to their replacement with --force"
+        hint = (
+            "see the differences with --force --dry-run; then move the files away, or consent to "
+            "their replacement with --force"
+        )
         raise UsageError(message, hint=hint)
     blocked = [r for r in replacements if r.path not in wanted]
     if blocked:
