@@ -14,8 +14,9 @@ from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
+    from rra.environment import MaterialisedEnvironment
 
-Level = Literal["locked", "bundled", "rebuilt offline"]
+Level = Literal["locked", "bundled", "rebuilt offline", "runs"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,13 +26,16 @@ class BuiltEnvironment:
     Attributes:
         id: Environment's id.
         level: What was reached: ``locked`` needs an index, ``bundled`` has every wheel beside
-            the lock, ``rebuilt offline`` was built from these alone.
+            the lock, ``rebuilt offline`` was built from these alone, ``runs`` imports as well what
+            the code imports.
         python: Full version of its Python.
         interpreter: ``own`` for the one that the artifact carries, ``host`` for one of here.
         packages: ``name version`` of each package.
         place: Folder of the environment.
         reused: Whether it was there before.
         lock: Digest of the lock.
+        imports: How many import statements of the code were tried; None where none was asked for.
+        failed: Those that fail, with why.
     """
 
     id: str
@@ -42,6 +46,8 @@ class BuiltEnvironment:
     place: Path
     reused: bool
     lock: str
+    imports: int | None = None
+    failed: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -71,6 +77,7 @@ def env_build(
     *,
     environments: Sequence[str] = (),
     into: Path | None = None,
+    imports: bool = False,
     plain_http: bool = False,
     progress: Progress = silent,
 ) -> BuiltEnvironments:
@@ -82,6 +89,8 @@ def env_build(
     Args:
         artifact: Directory of an artifact, or reference of a bundle.
         environments: Ids; all of kind pylock by default.
+        imports: Also import, in the best sandbox that works here and without network, what the
+            code imports; the answer is no where something fails. Code of the packages runs.
         into: Folder to build one environment in anew, instead of the cache.
         plain_http: Speak to a registry without TLS.
         progress: Called with one line for each step.
@@ -99,23 +108,32 @@ def env_build(
             message = f"one folder cannot hold {len(chosen)} environments"
             hint = f"name one with --environment: {', '.join(chosen)}"
             raise UsageError(message, hint=hint)
-        built = [_build(opened.artifact, env_id, into, progress) for env_id in chosen]
+        made = {one: _make(opened.artifact, one, into, progress) for one in chosen}
+        built = [_describe(one) for one in made.values()]
+        if imports:
+            built = [_tried(opened.artifact, made[one.id], one, progress) for one in built]
         return BuiltEnvironments(
-            artifact=opened.name, environments=tuple(built), problems=opened.notices
+            artifact=opened.name,
+            environments=tuple(built),
+            problems=opened.notices,
+            exit_code=1 if any(one.failed for one in built) else 0,
         )
 
 
-def _build(
+def _make(
     artifact: Artifact, env_id: str, into: Path | None, progress: Progress
-) -> BuiltEnvironment:
+) -> MaterialisedEnvironment:
     from rra.launch import build_environment
 
-    made = build_environment(artifact, env_id, target=into, progress=progress)
+    return build_environment(artifact, env_id, target=into, progress=progress)
+
+
+def _describe(made: MaterialisedEnvironment) -> BuiltEnvironment:
     level: Level = "bundled" if made.bundled else "locked"
     if made.bundled and made.offline:
         level = "rebuilt offline"
     return BuiltEnvironment(
-        id=env_id,
+        id=made.id,
         level=level,
         python=made.version,
         interpreter="own" if made.interpreter else "host",
@@ -123,4 +141,19 @@ def _build(
         place=made.root,
         reused=made.reused,
         lock=made.lock_digest,
+    )
+
+
+def _tried(
+    artifact: Artifact, made: MaterialisedEnvironment, one: BuiltEnvironment, progress: Progress
+) -> BuiltEnvironment:
+    from rra.api._lock_search import needed_imports
+    from rra.environment.smoke import Installed, try_imports
+
+    statements = [text for text, _ in needed_imports(artifact)]
+    progress(f"importing what the code imports: {len(statements)} statements")
+    failed = try_imports(Installed(made.root, made.python, made.base_prefix), statements)
+    level: Level = "runs" if one.level == "rebuilt offline" and not failed else one.level
+    return dataclasses.replace(
+        one, level=level, imports=len(statements), failed=tuple(map(str, failed))
     )

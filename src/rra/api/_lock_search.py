@@ -97,7 +97,7 @@ def search_environment(
             artifact=artifact,
             env_id=name,
             requirements=requirements,
-            statements=_statements(artifact),
+            statements=needed_imports(artifact),
             wheels=wheels,
         )
         trials = Trials(subject, progress=progress)
@@ -155,7 +155,8 @@ def _start(
     return Attempt(python, day[:10]), python_why, why
 
 
-def _statements(artifact: Artifact) -> tuple[tuple[str, str], ...]:
+def needed_imports(artifact: Artifact) -> tuple[tuple[str, str], ...]:
+    """Return what the code imports when it is loaded: each statement with its package's name."""
     from rra.environment.names import is_standard
     from rra.scan import third_party_imports
     from rra.scan.imports import import_statements

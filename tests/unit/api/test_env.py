@@ -218,6 +218,20 @@ def test_a_build_says_what_it_stands_on(
     assert (one.level, one.place) == ("rebuilt offline", tmp_path / "own")
 
 
+def test_what_the_code_imports_is_imported_where_that_is_asked(root: Path) -> None:
+    api.lock(root, keep=True, wheels=True)
+    (root / "code" / "main.py").write_text("import alpha\nfrom beta import VERSION\n")
+    result = api.env_build(root, imports=True)
+    (one,) = result.environments
+    assert (result.exit_code, one.level, one.imports, one.failed) == (0, "runs", 2, ())
+    (root / "code" / "main.py").write_text("import alpha\nfrom beta import gone\n")
+    result = api.env_build(root, imports=True)
+    (one,) = result.environments
+    assert (result.exit_code, one.level, one.imports) == (1, "rebuilt offline", 2)
+    (failed,) = one.failed
+    assert failed.startswith("from beta import gone fails: ImportError: cannot import name 'gone'")
+
+
 def test_a_wheel_that_came_with_one_artifact_serves_another(
     root: Path, server: ToyServer, tmp_path: Path
 ) -> None:

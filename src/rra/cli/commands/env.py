@@ -117,12 +117,16 @@ def _checked(one: CheckedEnvironment) -> list[str]:
     type=click.Path(path_type=Path),
     help="Build here, anew, instead of in the cache.",
 )
+@click.option(
+    "--imports", is_flag=True, help="Import what the code imports, in a sandbox without network."
+)
 @plain_http_option
 @json_option
 def build(
     artifact: str,
     environment: tuple[str, ...],
     into: Path | None,
+    imports: bool,
     plain_http: bool,
     as_json: bool,
 ) -> None:
@@ -130,9 +134,10 @@ def build(
 
     locked: the versions are fixed, their files come from your index. bundled: every file that
     this machine needs lies beside the lock. rebuilt offline: it was built from these alone, and
-    no index was asked.
+    no index was asked. runs: with --imports, what the code imports can be imported, too.
 
-    An environment that is whole is used again; --into builds anew.
+    An environment that is whole is used again; --into builds anew. Exits with 1 when an import
+    fails.
     """
     answer(
         "env-build",
@@ -140,6 +145,7 @@ def build(
             artifact,
             environments=environment,
             into=into,
+            imports=imports,
             plain_http=plain_http,
             progress=progress,
         ),
@@ -164,7 +170,15 @@ def _built(one: BuiltEnvironment) -> list[str]:
     return [
         f"{one.id}: {one.level} ({own} {one.python}), {count}{note}",
         safe(f"  {'used again' if one.reused else 'built'}: {one.place}"),
+        *(safe(f"  {line}") for line in _imported(one)),
     ]
+
+
+def _imported(one: BuiltEnvironment) -> list[str]:
+    if one.imports is None:
+        return []
+    good = one.imports - len(one.failed)
+    return [f"imports: {good} of {one.imports} of the code's work", *one.failed]
 
 
 @command.command(
