@@ -32,10 +32,15 @@ _PANDAS = (
 )
 _TABLES = {"pandas": _PANDAS}
 
+_BUILDS_WITH = {"cvxcanon": ("numpy",), "ecos": ("numpy",), "scs": ("numpy",), "osqp": ("numpy",)}
+"""What the ``setup.py`` of old releases imports without having said so."""
+
 
 def legacy_configuration() -> str:
     """Return the table as a ``uv.toml``, which uv merges with the reader's own."""
-    return "\n".join(_entries())
+    lines = [*_entries(), "[extra-build-dependencies]"]
+    lines += [f"{name} = {json.dumps(list(needed))}" for name, needed in _BUILDS_WITH.items()]
+    return "\n".join(lines)
 
 
 def _entries() -> Iterator[str]:

@@ -35,6 +35,9 @@ from rra.model import Environment, EnvironmentLock
 LOCK_NAME = "pylock.toml"
 REQUIREMENTS_NAME = "requirements.txt"
 README_NAME = "README.md"
+_TRIAL_SECONDS = 240
+"""Time in which a mere trial must be resolved."""
+
 Progress = Callable[[str], None]
 
 
@@ -145,7 +148,8 @@ def lock_environment(
     resolved: list[ResolvedPackage] = []
     needed_by: dict[str, tuple[str, ...]] = {}
     given = reasons or Reasons()
-    target = Resolution(python, wanted, None, platforms, as_of)
+    patience = None if diagnosing else _TRIAL_SECONDS
+    target = Resolution(python, wanted, None, platforms, as_of, patience)
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = with_interpreter(target)

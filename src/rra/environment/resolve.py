@@ -18,7 +18,13 @@ from rra.environment.cutoff import cutoff_timestamp
 from rra.environment.interpreter import find_interpreter, has_interpreter
 from rra.environment.legacy import legacy_configuration
 from rra.environment.platforms import Platform, parse_minor
-from rra.environment.uvtool import build_reason, condense, is_network_failure, run_uv
+from rra.environment.uvtool import (
+    TIMED_OUT,
+    build_reason,
+    condense,
+    is_network_failure,
+    run_uv,
+)
 from rra.environment.why import read_annotations
 from rra.errors import LockError, NoSolutionError
 
@@ -27,6 +33,9 @@ LAST = 99
 
 _MINORS = range(6, 15)
 """Minor versions of Python 3 that uv can drive and that are out."""
+
+_SETUPTOOLS = "2019-02-06T00:00:00Z"
+"""The day after setuptools 40.8.0 was released, the oldest that builds by PEP 517."""
 
 _LATE = re.compile(r"The requested version, v?([^,\s]+), was published at (\d{4}-\d\d-\d\d)")
 _BUILD_FAILURE = re.compile(r"Failed to (?:download and )?build:? `([A-Za-z0-9._-]+)==([^`]+)`")
@@ -74,6 +83,8 @@ class Resolution:
         interpreter: Python that runs builds of metadata; None lets uv choose.
         platforms: Platforms, at least one.
         as_of: Day or moment as of which is resolved; None for no limit.
+        patience: Seconds for one resolution, with the builds that metadata asks for; None for
+            no limit.
     """
 
     python: str
@@ -81,11 +92,22 @@ class Resolution:
     interpreter: Path | None
     platforms: Sequence[Platform]
     as_of: str | None
+    patience: int | None = None
 
     @property
     def cutoff(self) -> list[str | Path]:
-        """Uv's option that leaves out what was published later."""
-        return ["--exclude-newer", cutoff_timestamp(self.as_of)] if self.as_of else []
+        """Uv's options that leave out what was published later.
+
+        What has no build system of its own is built with setuptools 40.8 or newer (PEP 517), so
+        before that release setuptools may be as new as it: else nothing could be built at all.
+        """
+        if not self.as_of:
+            return []
+        moment = cutoff_timestamp(self.as_of)
+        options: list[str | Path] = ["--exclude-newer", moment]
+        if moment < _SETUPTOOLS:
+            options += ["--exclude-newer-package", f"setuptools={_SETUPTOOLS}"]
+        return options
 
 
 def resolve(requirements: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
@@ -179,7 +201,8 @@ def _compile(
     """Run uv in an empty folder, so that no project's configuration is found."""
     (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
     (place / "uv.toml").write_text(legacy_configuration(), "utf-8")
-    return run_uv([*_arguments(target), *form, *more], cwd=place)
+    command = [*_arguments(target), *form, *more]
+    return run_uv(command, cwd=place, patience=target.patience)
 
 
 def _arguments(target: Resolution) -> list[str | Path]:
@@ -225,6 +248,10 @@ def _file(entry: Mapping[str, Any], package: str) -> RemoteFile:
 def _refusal(done: Completed, target: Resolution) -> LockError:
     """Say in the smallest useful text why there is no resolution."""
     text = condense(done.stderr)
+    if done.returncode == TIMED_OUT and target.patience:
+        message = f"resolving for Python {target.python} took more than {target.patience} s"
+        hint = "a source distribution is built for its metadata: require a version with wheels"
+        return NoSolutionError(message, hint=hint)
     if is_network_failure(done.stderr):
         message = f"a source of packages cannot be reached: {text}"
         hint = "check the network and uv's index settings (UV_DEFAULT_INDEX, UV_INDEX), run again"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from rra.environment.cutoff import suggest_python
 from rra.environment.interpreter import find_interpreter
 from rra.environment.lock import LockedEnvironment, lock_environment, with_interpreter
 from rra.environment.materialise import materialise
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rra.sandbox import Sandbox
 
 _ID = "trial"
+_RANK_SECONDS = 60
 _ELSEWHERE = re.compile(r"cannot be reached|not found in the package registry|digest is another")
 """What no other Python and no other day changes."""
 
@@ -164,16 +166,19 @@ def other_pythons(subject: Subject, start: Attempt) -> list[str]:
     """Return the other Pythons that are installed here, the most promising first.
 
     Versions are resolved for each with source distributions allowed; how many packages then have
-    no wheel ranks the Pythons. A Python for which nothing resolves is left out.
+    no wheel ranks the Pythons. A Python for which nothing resolves is left out; where that holds
+    for all of them, the one that was usual on the day remains, for the tries on other days.
     """
     given = subject.artifact.manifest.environments[subject.env_id]
     platforms = find_platforms(given.platforms)
-    target = Resolution(start.python, start.python, None, platforms, start.day)
+    target = Resolution(start.python, start.python, None, platforms, start.day, _RANK_SECONDS)
     counts = [
         (attempt.python, _without_wheel(subject.requirements, attempt))
         for attempt in for_other_pythons(with_interpreter(target))
     ]
-    return ranked(counts, start.python)
+    able = ranked(counts, start.python)
+    usual, _ = suggest_python(start.day)
+    return able or [python for python in [usual] if python != start.python]
 
 
 def _without_wheel(requirements: Sequence[str], target: Resolution) -> int | None:

@@ -34,6 +34,8 @@ _NO_NETWORK = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 900
+TIMED_OUT = 124
+"""Exit status of a command that coreutils' ``timeout`` ended."""
 
 
 def find_uv() -> Path:
@@ -57,6 +59,7 @@ def run_uv(
     cwd: Path | None = None,
     variables: dict[str, str] | None = None,
     timeout: float | None = None,
+    patience: int | None = None,
 ) -> Completed:
     """Run uv with the reader's configuration, without colours and progress bars.
 
@@ -65,9 +68,12 @@ def run_uv(
         cwd: Working directory; uv reads the configuration of a project that holds it.
         variables: Variables set on top of the reader's.
         timeout: Seconds after which it is killed.
+        patience: Seconds after which it ends with all that it started, compilers too; the exit
+            status is then `TIMED_OUT`.
     """
+    prefix = ["timeout", "--kill-after=5", str(patience)] if patience else []
     return process.run(
-        [find_uv(), *arguments],
+        [*prefix, find_uv(), *arguments],
         cwd=cwd,
         env=environment_for_tools({"UV_NO_PROGRESS": "1", "NO_COLOR": "1", **(variables or {})}),
         timeout=timeout,

@@ -12,6 +12,7 @@ from rra._base import clock
 from rra.environment import suggest_as_of, suggest_python
 from rra.environment.cutoff import cutoff_timestamp
 from rra.environment.interpreter import has_interpreter
+from rra.environment.resolve import Resolution
 from rra.errors import UsageError
 from tests.support.needs import needs
 
@@ -106,3 +107,13 @@ def test_the_suggested_python_is_installed_where_any_is() -> None:
     minor, why = suggest_python("2024-12-01")
     assert has_interpreter(minor)
     assert (minor == "3.12") is ("not installed" not in why)
+
+
+@pytest.mark.parametrize(("as_of", "excepted"), [("2017-11-18", True), ("2019-02-06", False)])
+def test_before_the_oldest_setuptools_that_builds_it_may_be_newer(
+    as_of: str,
+    excepted: bool,  # noqa: FBT001
+) -> None:
+    target = Resolution("3.6", "3.6.99", None, (), as_of)
+    assert ("setuptools=2019-02-06T00:00:00Z" in target.cutoff) is excepted
+    assert target.cutoff[:2] == ["--exclude-newer", cutoff_timestamp(as_of)]

@@ -378,3 +378,14 @@ def test_the_readers_own_index_gives_what_was_published_by_a_day(
     assert versions(locked) == {"six": "1.16.0"}
     digest = "8abb2f1d86890a2dfb989f9a77cfcfd3e47c2a354b01111771326f8aa26e0254"
     assert [wheel.sha256 for package in locked.packages for wheel in package.wheels] == [digest]
+
+
+@pytest.mark.slow
+def test_unpinned_packages_of_june_2019_are_those_of_june_2019(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real packages: the metadata of pandas 0.24.2 is refused by resolvers of today."""
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+    env = ENV.model_copy(update={"python": "3.7"})
+    found = versions(lock(root, "pandas", "seaborn", as_of="2019-06-15", env=env))
+    assert (found["pandas"], found["seaborn"]) == ("0.24.2", "0.9.0")
