@@ -196,7 +196,11 @@ def _plan(artifact: Artifact, env_id: str, *, carried: bool) -> _Plan:
         raise UsageError(message, hint=f"known: {', '.join(artifact.manifest.environments)}")
     if env.kind != "pylock":
         message = f"environment {env_id} is of kind {env.kind}; only kind pylock is built"
-        raise EnvironmentBuildError(message, hint=f"follow environment/{env_id}/README.md")
+        hint = f"follow environment/{env_id}/README.md"
+        if env.kind == "container":
+            what = f"build --file {env.lock}" if env.lock else f"pull {env.base_image}"
+            hint = f"no launcher is started in a container; by hand, start with: podman {what}"
+        raise EnvironmentBuildError(message, hint=hint)
     lock = artifact.path(env.lock or f"environment/{env_id}/pylock.toml")
     if not lock.is_file():
         message = f"environment {env_id} is not locked: there is no {env.lock or lock.name}"

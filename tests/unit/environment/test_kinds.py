@@ -12,6 +12,7 @@ import pytest
 
 from rra.api import lock
 from rra.artifact import Artifact, load_artifact
+from rra.environment import materialise
 from rra.environment.kinds import JULIA, BuildRequest, EnvironmentKind, LockRequest, find_kind
 from rra.environment.kinds.containerfile import render_containerfile
 from rra.environment.kinds.system import installed_versions
@@ -219,6 +220,17 @@ def test_kinds_come_from_installed_distributions_too(monkeypatch: pytest.MonkeyP
         find_kind("broken")
     with pytest.raises(UsageError, match="'snap'"):
         find_kind("snap")
+
+
+def test_a_container_that_is_not_entered_says_what_to_do_by_hand(
+    artifact: Callable[..., Artifact],
+) -> None:
+    made = artifact()
+    env = Environment(kind="container", lock="environment/cpu/Containerfile")
+    manifest = made.manifest.model_copy(update={"environments": {"cpu": env}})
+    with pytest.raises(EnvironmentBuildError) as caught:
+        materialise(dataclasses.replace(made, manifest=manifest), "cpu")
+    assert caught.value.hint.endswith("podman build --file environment/cpu/Containerfile")
 
 
 @pytest.mark.parametrize("kind", ["conda", "renv"])
