@@ -21,7 +21,9 @@ _SILENT = re.compile(
     r"(?= )"
 )
 _UNKNOWN_FLAG = re.compile(r" gives (?P<flag>\S+), which (?P<script>.+) does not accept$")
-_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "path": "path"}
+_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+#: What labels tell apart and a scan does not: a path and a list are texts on a command line.
+_KINDS = {"path": "str", "list": "str"}
 
 
 #: Keys of labels whose lists become a field as they are.
@@ -98,7 +100,9 @@ def _label_parameters(facts: Facts, entries: Iterable[Json]) -> None:
     parameters = [(e["script"], p) for e in entries for p in e["parameters"]]
     facts["entry points"] = {(entry["script"],) for entry in entries}
     facts["parameters"] = {(script, _flag(p)) for script, p in parameters}
-    facts["parameter types"] = {(script, _flag(p), p["type"]) for script, p in parameters}
+    facts["parameter types"] = {
+        (script, _flag(p), _KINDS.get(p["type"], p["type"])) for script, p in parameters
+    }
     facts["parameter defaults"] = {
         (script, _flag(p), value(p["default"]))
         for script, p in parameters
@@ -251,7 +255,7 @@ def _find_commands(facts: Facts, document: Json) -> None:
 
 def _started(command: Json) -> str:
     if command["target"]:
-        return f"absent {command['target']}"
+        return f"absent {command['target'].removeprefix('./')}"
     built = command["built_by"] if command.get("resolution") == "built" else None
     return str(command["script"] or built or "nothing")
 
