@@ -15,8 +15,10 @@ from rra.scan import (
     Command,
     EntryPoint,
     Scan,
+    arguments_for,
     files_behind_script,
     missing_import_roots,
+    words_after,
 )
 
 MAX_LAUNCHERS = 24
@@ -28,6 +30,10 @@ _MAIN = re.compile(
 _PYTHON = re.compile(r"python[0-9.]*")
 _MODULE = re.compile(r"(?:\S+=\S+\s+)*python[0-9.]*\s+-m\s+([\w.]+)")
 _PREPARES = re.compile(r"download|fetch|clean|prepare|preprocess|(?:^|_)get_", re.IGNORECASE)
+_WITH_FLAGS = frozenset(
+    {"argparse", "optparse", "click", "typer", "absl", "hydra", "tyro", "dataclass", "draccus"}
+    | {"simple-parsing", "tap", "docopt", "getopt"}
+)
 _PATH = "PYTHONPATH"
 SHOW_OUTPUTS = """\
 import json, sys
@@ -269,9 +275,11 @@ def _parametrised(
 ) -> tuple[tuple[str | ParameterWord, ...], tuple[DraftParameter, ...]]:
     """Turn options of the command that the script declares into parameters."""
     python = scan.python_files.get(command.script) if command.script else None
-    if python is None or python.parser != "argparse" or command.shell:
+    if python is None or python.parser not in _WITH_FLAGS or command.shell:
         return command.argv, ()
-    by_flag = {flag: a for a in python.arguments for flag in a.flags if a.takes_value}
+    words_given = words_after(command.argv, python.path, command.workdir)
+    taken = arguments_for(python.command_line, words_given)
+    by_flag = {flag: a for a in taken for flag in a.flags if a.takes_value}
     words: list[str | ParameterWord] = []
     parameters: dict[str, DraftParameter] = {}
     argument: Argument | None = None
@@ -282,6 +290,8 @@ def _parametrised(
             argument = None
         elif equals and flag in by_flag and flag.startswith("--"):
             words.append(_take(by_flag[flag], value, f"{flag}=", parameters) or word)
+        elif equals and f"{flag}=" in by_flag:
+            words.append(_take(by_flag[f"{flag}="], value, f"{flag}=", parameters) or word)
         else:
             words.append(word)
             argument = by_flag.get(word)
@@ -305,7 +315,8 @@ def _take(
         return None
     if not text or (not isinstance(value, str) and str(value) != text):
         return None
-    parameters[name] = DraftParameter(name, argument.type, value, argument.choices)
+    kind = "string" if argument.type == "boolean" else argument.type
+    parameters[name] = DraftParameter(name, kind, value, argument.choices)
     return ParameterWord(name, prefix)
 
 

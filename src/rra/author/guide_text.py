@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from rra.author.draft import ENVIRONMENT, Draft
 from rra.author.draft_launchers import DraftLauncher
 from rra.author.guide import begin, end
 from rra.author.names import blank, unique
 from rra.author.yamltext import comment, flow_list, scalar
-from rra.scan import Argument
+from rra.scan import Argument, arguments_for, given_values, words_after
 
 UNCOMMITTED = "0000-uncommitted-changes"
 """Id of the repair that holds what was not committed when the artifact was drafted."""
@@ -104,27 +106,36 @@ def settings_text(draft: Draft) -> str:
     return head + (entries or "{}\n")
 
 
+@dataclasses.dataclass(frozen=True)
+class _Setting:
+    """One value of an argument: where it comes from, and the launchers that run with it."""
+
+    argument: Argument
+    value: str | float | bool | None
+    where: str
+    given: bool
+
+
 def _settings(draft: Draft) -> Iterator[str]:
-    seen: dict[str, list[str]] = {}
-    places: dict[str, tuple[Argument, str, object, bool]] = {}
+    launchers: dict[str, list[str]] = {}
+    settings: dict[str, _Setting] = {}
     for launcher in draft.launchers:
-        for name, argument, where, value, given in _arguments(draft, launcher):
-            key = (
-                name if name not in places or places[name][2] == value else f"{launcher.id}-{name}"
-            )
-            seen.setdefault(key, []).append(launcher.id)
-            places.setdefault(key, (argument, where, value, given))
-    for name, (argument, where, value, given) in places.items():
-        if argument.help:
-            yield comment(argument.help)
+        for setting in _arguments(draft, launcher):
+            name = setting.argument.name
+            taken = settings.get(name)
+            key = name if taken is None or taken.value == setting.value else f"{launcher.id}-{name}"
+            launchers.setdefault(key, []).append(launcher.id)
+            settings.setdefault(key, setting)
+    for name, setting in settings.items():
+        yield from _comments(setting.argument)
         yield f"{scalar(name)}:\n"
-        yield f"  value: {scalar(value)}\n"  # type: ignore[arg-type]
-        yield f"  launchers: {flow_list(list(dict.fromkeys(seen[name])))}\n"
-        yield f"  source: {'code' if given else 'default'}\n"
-        yield f"  where: {scalar(where)}\n"
+        yield f"  value: {scalar(setting.value)}\n"
+        yield f"  launchers: {flow_list(list(dict.fromkeys(launchers[name])))}\n"
+        yield f"  source: {'code' if setting.given else 'default'}\n"
+        yield f"  where: {scalar(setting.where)}\n"
         why = (
-            blank(f"why {value}, such as: Section 4.1 of the paper says so")
-            if given
+            blank(f"why {setting.value}, such as: Section 4.1 of the paper says so")
+            if setting.given
             else "The script's own default, left as it is."
         )
         yield f"  rationale: {scalar(why)}\n"
@@ -132,7 +143,11 @@ def _settings(draft: Draft) -> Iterator[str]:
 
 def _declared_settings(draft: Draft) -> Iterator[str]:
     """Yield the settings that files of other tools give, under names that are not taken."""
-    taken = {name for launcher in draft.launchers for name, *_ in _arguments(draft, launcher)}
+    taken = {
+        setting.argument.name
+        for launcher in draft.launchers
+        for setting in _arguments(draft, launcher)
+    }
     for setting in draft.declared.settings:
         name = unique(setting.name, taken)
         taken.add(name)
@@ -145,21 +160,60 @@ def _declared_settings(draft: Draft) -> Iterator[str]:
         yield f"  rationale: {scalar(why)}\n"
 
 
-def _arguments(
-    draft: Draft, launcher: DraftLauncher
-) -> Iterator[tuple[str, Argument, str, object, bool]]:
-    """Yield (name, argument, where, value, whether the command gives it)."""
-    given = {parameter.name: parameter.default for parameter in launcher.parameters}
+def _comments(argument: Argument) -> Iterator[str]:
+    """Yield what the code says about an argument: its help and the values that it may have."""
+    if argument.help:
+        yield comment(argument.help)
+    if argument.choices and argument.type != "boolean":
+        yield comment(f"one of: {', '.join(str(choice) for choice in argument.choices)}")
+
+
+def _arguments(draft: Draft, launcher: DraftLauncher) -> Iterator[_Setting]:
+    """Yield the arguments of the scripts that a launcher starts, with what it gives for them."""
+    parameters = {parameter.name: parameter.default for parameter in launcher.parameters}
     for script in launcher.scripts:
         python = draft.scan.python_files.get(script)
-        for argument in python.arguments if python else ():
+        if python is None:
+            continue
+        words = _words(launcher, script)
+        given = given_values(python.command_line, words)
+        for argument in arguments_for(python.command_line, words):
             if argument.name in {"help", "version"}:
                 continue
-            if argument.name in given:
-                yield argument.name, argument, launcher.origin, given[argument.name], True
-            else:
-                where = f"{draft.path(script)}:{argument.line}"
-                yield argument.name, argument, where, argument.default, False
+            if argument.name in parameters or argument.name in given:
+                value = parameters.get(argument.name, _typed(argument, given.get(argument.name)))
+                yield _Setting(argument, value, launcher.origin, given=True)
+            elif not argument.required:
+                where = f"{draft.path(argument.path)}:{argument.line}"
+                default = argument.default
+                value = argument.default_text or None if default is None else default
+                yield _Setting(argument, value, where, given=False)
+
+
+def _words(launcher: DraftLauncher, script: PurePosixPath) -> tuple[str, ...]:
+    """Return the words that a launcher gives to a script."""
+    for step in launcher.steps:
+        values = {parameter.name: parameter.default for parameter in launcher.parameters}
+        argv = [
+            word if isinstance(word, str) else f"{word.prefix}{values.get(word.name, '')}"
+            for word in step.argv
+        ]
+        words = words_after(argv, script, step.workdir)
+        if words:
+            return words
+    return ()
+
+
+def _typed(argument: Argument, text: str | None) -> str | float | bool | None:
+    """Return what a command gives as a value of the argument's type, where it is one."""
+    if text in {"true", "false"} and argument.type == "boolean":
+        return text == "true"
+    try:
+        if text is not None and argument.type in {"integer", "number"}:
+            return int(text) if argument.type == "integer" else float(text)
+    except ValueError:
+        return text
+    return text
 
 
 def repairs_text(draft: Draft) -> str:

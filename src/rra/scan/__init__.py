@@ -7,6 +7,8 @@ from rra.scan.objects import (
     AbsolutePath,
     Argument,
     Command,
+    CommandLine,
+    ConsoleScript,
     DataFile,
     EntryPoint,
     FileUse,
@@ -20,6 +22,8 @@ from rra.scan.objects import (
     Scan,
     TextLiteral,
 )
+from rra.scan.parameters import arguments_for, given_values, unknown_flags
+from rra.scan.parameters.scripts import words_after
 from rra.scan.reach import missing_import_roots
 from rra.scan.repository import files_behind_script, scan_repository, third_party_imports
 
@@ -27,6 +31,8 @@ __all__ = [
     "AbsolutePath",
     "Argument",
     "Command",
+    "CommandLine",
+    "ConsoleScript",
     "DataFile",
     "EntryPoint",
     "FileUse",
@@ -39,9 +45,13 @@ __all__ = [
     "ResultsTable",
     "Scan",
     "TextLiteral",
+    "arguments_for",
     "files_behind_script",
+    "given_values",
     "missing_import_roots",
     "scan_document",
     "scan_repository",
     "third_party_imports",
+    "unknown_flags",
+    "words_after",
 ]

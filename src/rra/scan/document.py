@@ -7,7 +7,15 @@ from typing import Any
 
 from rra.environment.names import distribution_of_import
 from rra.errors import Problem
-from rra.scan.objects import Argument, Command, EntryPoint, ResultsTable, Scan
+from rra.scan.objects import (
+    Argument,
+    Command,
+    CommandLine,
+    ConsoleScript,
+    EntryPoint,
+    ResultsTable,
+    Scan,
+)
 from rra.scan.traits.document import python_json, traits_json
 
 TYPE = "rra-scan/v1"
@@ -28,6 +36,7 @@ def scan_document(scan: Scan) -> dict[str, Any]:
             "truncated": scan.truncated,
         },
         "entry_points": [_entry_point(entry) for entry in scan.entry_points],
+        "console_scripts": [_console_script(script) for script in scan.console_scripts],
         "commands": [_command(command) for command in scan.commands],
         "order": [
             {
@@ -102,8 +111,27 @@ def _entry_point(entry: EntryPoint) -> dict[str, Any]:
         "path": str(entry.path),
         "kind": entry.kind,
         "documented": entry.documented,
-        "parser": entry.parser or None,
-        "parameters": [_parameter(argument) for argument in entry.arguments],
+        **_command_line(entry.command_line),
+    }
+
+
+def _console_script(script: ConsoleScript) -> dict[str, Any]:
+    return {
+        "name": script.name,
+        "target": script.target,
+        "path": str(script.path) if script.path is not None else None,
+        "source": str(script.source),
+        **_command_line(script.command_line),
+    }
+
+
+def _command_line(found: CommandLine) -> dict[str, Any]:
+    return {
+        "parser": found.parser or None,
+        "parameters": [_parameter(argument) for argument in found.arguments],
+        "subcommands": list(found.subcommands),
+        "flags_complete": found.complete,
+        "flags_why": found.why or None,
     }
 
 
@@ -115,7 +143,12 @@ def _parameter(argument: Argument) -> dict[str, Any]:
         "default": argument.default,
         "choices": list(argument.choices),
         "takes_value": argument.takes_value,
+        "default_text": argument.default_text,
+        "nargs": argument.nargs,
+        "required": argument.required,
+        "subcommand": argument.subcommand,
         "help": argument.help,
+        "path": str(argument.path),
         "line": argument.line,
     }
 

@@ -16,17 +16,25 @@ CommandKind = Literal["run", "build", "install", "download", "test", "other"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument that a script declares with ``argparse`` or ``click``.
+    """One argument of a script's command line, as its code declares it.
 
     Attributes:
-        name: Destination name, such as ``folds``.
-        flags: Spellings on the command line; empty for a positional argument.
+        name: Destination name, such as ``folds``; dotted for a key of a configuration.
+        flags: Spellings on the command line; empty for a positional argument, and
+            ``("optimizer.lr=",)`` for an override of hydra.
         type: Type of the value.
         default: Literal default, or None.
         choices: Literal choices.
         help: Help text.
-        takes_value: False for a switch such as ``store_true``.
+        takes_value: Whether it takes exactly one value; False for a switch such as ``store_true``
+            and where ``nargs`` says something else.
         line: Line of the declaration.
+        path: File of the declaration, which need not be the script.
+        default_text: The default as text, also where only a run knows its value; empty without.
+        nargs: Number of values as ``argparse`` writes it (``?``, ``*``, ``+``, ``2``, ``...``),
+            ``0`` for a switch, or empty for one.
+        required: Whether the script refuses to run without it.
+        subcommand: Words of the subcommand that it belongs to, empty for the command itself.
     """
 
     name: str
@@ -37,6 +45,53 @@ class Argument:
     help: str
     takes_value: bool
     line: int
+    path: PurePosixPath = dataclasses.field(default_factory=PurePosixPath)
+    default_text: str = ""
+    nargs: str = ""
+    required: bool = False
+    subcommand: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CommandLine:
+    """How a script reads its command line.
+
+    Attributes:
+        parser: Name of what reads it: ``argparse``, ``click``, ``typer``, ``absl``, ``hydra``,
+            ``fire``, ``dataclass`` (argparse made from dataclasses), ``optparse``, ``docopt``,
+            ``getopt``, ``sys.argv`` or empty.
+        arguments: Declared arguments, in the order of declaration.
+        subcommands: Words of each subcommand, such as ``("train", "data fetch")``.
+        complete: Whether it accepts no other flags than those of `arguments`.
+        why: Why it may accept others, or empty.
+        abbreviates: Whether the first letters of a long flag are enough.
+    """
+
+    parser: str = ""
+    arguments: tuple[Argument, ...] = ()
+    subcommands: tuple[str, ...] = ()
+    complete: bool = False
+    why: str = ""
+    abbreviates: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConsoleScript:
+    """A command that the repository's own package installs.
+
+    Attributes:
+        name: Name of the command.
+        target: ``package.module:function``, or the script that is installed as it is.
+        path: File of the repository that holds it, or None.
+        source: File that declares it.
+        command_line: How it reads its command line.
+    """
+
+    name: str
+    target: str
+    path: PurePosixPath | None
+    source: PurePosixPath
+    command_line: CommandLine = CommandLine()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,8 +125,7 @@ class PythonFile:
         local_imports: Dotted modules as written, for finding local files.
         guarded: Whether it has ``if __name__ == "__main__"``.
         runs: Whether statements at module level do more than define things.
-        parser: ``argparse``, ``click``, ``absl``, ``hydra``, ``fire`` or empty.
-        arguments: Declared arguments.
+        command_line: How it reads its command line.
         reads: Files that calls read.
         writes: Files that calls write.
         checks: Files whose existence is asked for.
@@ -90,8 +144,7 @@ class PythonFile:
     local_imports: frozenset[str] = frozenset()
     guarded: bool = False
     runs: bool = False
-    parser: str = ""
-    arguments: tuple[Argument, ...] = ()
+    command_line: CommandLine = CommandLine()
     reads: tuple[FileUse, ...] = ()
     writes: tuple[FileUse, ...] = ()
     checks: tuple[FileUse, ...] = ()
@@ -103,6 +156,16 @@ class PythonFile:
     syntax_error: str = ""
     python2: bool = False
     traits: CodeTraits = dataclasses.field(default_factory=CodeTraits)
+
+    @property
+    def parser(self) -> str:
+        """How it reads its arguments, or empty."""
+        return self.command_line.parser
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """Declared arguments."""
+        return self.command_line.arguments
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -144,15 +207,23 @@ class EntryPoint:
         path: Place in the repository.
         kind: Kind of file.
         documented: Whether a document gives a command for it.
-        parser: How it reads its arguments, or empty.
-        arguments: Declared arguments.
+        command_line: How it reads its command line.
     """
 
     path: PurePosixPath
     kind: Literal["python", "shell", "notebook", "make", "other"]
     documented: bool
-    parser: str = ""
-    arguments: tuple[Argument, ...] = ()
+    command_line: CommandLine = CommandLine()
+
+    @property
+    def parser(self) -> str:
+        """How it reads its arguments, or empty."""
+        return self.command_line.parser
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """Declared arguments."""
+        return self.command_line.arguments
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -302,6 +373,7 @@ class Scan:
         problems: What could not be read, and what will get in the way.
         truncated: Whether the repository has more files than were listed.
         traits: Downloads, seeds, devices, languages and other facts of the whole.
+        console_scripts: Commands that the repository's own package installs.
     """
 
     root: Path
@@ -323,3 +395,4 @@ class Scan:
     problems: tuple[Problem, ...]
     truncated: bool
     traits: Traits = dataclasses.field(default_factory=Traits)
+    console_scripts: tuple[ConsoleScript, ...] = ()

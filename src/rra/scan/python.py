@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from rra.scan.arguments import declared_arguments
 from rra.scan.constants import dotted, module_constants
 from rra.scan.fileuse import existence_checks, file_uses
 from rra.scan.objects import PythonFile, TextLiteral
@@ -49,7 +48,6 @@ def read_python(
         return _unparsed(path, text, tree)
     known = _imported_constants(tree, constants_of) if constants_of is not None else {}
     names = module_constants(tree, known)
-    parser, arguments = declared_arguments(tree)
     reads, writes = file_uses(tree, names)
     imports, local = _imports(tree)
     return PythonFile(
@@ -58,8 +56,6 @@ def read_python(
         local_imports=frozenset(local),
         guarded=any(_is_guard(node) for node in tree.body),
         runs=_does_something(tree),
-        parser=parser,
-        arguments=arguments,
         reads=reads,
         writes=writes,
         checks=existence_checks(tree, names),
@@ -104,7 +100,6 @@ def _unparsed(path: PurePosixPath, text: str, why: str) -> PythonFile:
         local_imports=frozenset(_IMPORT.findall(text)),
         guarded="__main__" in text,
         runs=bool(_STATEMENT.search(text)),
-        parser="argparse" if "ArgumentParser" in text else "",
         strings=tuple(strings),
         printed=tuple(_printed_lines(text)),
         prints=bool(_PRINT2.search(text)),

@@ -6,6 +6,7 @@ Nothing of the repository is run or imported; texts are read within the bounds o
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +28,8 @@ from rra.scan.objects import (
     ResultsTable,
     Scan,
 )
+from rra.scan.parameters import Modules, console_scripts
+from rra.scan.parameters.scripts import flag_problems, with_command_lines
 from rra.scan.python import read_constants, read_python
 from rra.scan.reach import files_behind, local_module
 from rra.scan.results import document_results
@@ -64,7 +67,8 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     if inventory.truncated:
         problems.append(_warning(f"only the first {MAX_FILES} files were looked at", "."))
     tell(f"reading code and documents among {len(files)} files")
-    python_files = _python_files(root, files, problems)
+    modules = Modules(files, functools.lru_cache(256)(lambda path: read_text(root / path)))
+    python_files = with_command_lines(_python_files(root, files, problems), modules)
     shell_texts = _texts(root, files, lambda path: bool(_SHELL.search(path.name)))
     documents = _documents(root, files)
     lines = {path: _lines(path, text) for path, text in documents.items()}
@@ -79,6 +83,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     problems += _order_problems(order)
     problems += _skip_problems(python_files, outputs)
     problems += _path_problems(paths)
+    problems += flag_problems(commands, python_files)
     imports = facts.third_party(python_files, _NOT_INSTALLED)
     result_files = tuple(path for path in files if dataflow.looks_like_result(path))
     hints = facts.python_hints(root_texts)
@@ -119,6 +124,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         problems=tuple(problems),
         truncated=inventory.truncated,
         traits=traits,
+        console_scripts=console_scripts(modules),
     )
 
 
@@ -307,7 +313,7 @@ def _entry_point(path: PurePosixPath, documented: bool, python: PythonFile | Non
     kind = "make" if path.name.lower().endswith("makefile") else kinds.get(path.suffix, "other")
     if python is None:
         return EntryPoint(path, kind, documented)  # type: ignore[arg-type]
-    return EntryPoint(path, kind, documented, python.parser, python.arguments)  # type: ignore[arg-type]
+    return EntryPoint(path, kind, documented, python.command_line)  # type: ignore[arg-type]
 
 
 def _order_issues(

@@ -110,7 +110,7 @@ def test_the_draft_says_what_the_repository_says(tmp_path: Path) -> None:
     assert {n: (s.value, s.source, s.where) for n, s in artifact.settings.items()} == {
         "folds": (10, "code", "README.md:10"),
         "seed": (0, "default", "main.py:5"),
-        "word": (None, "default", "main.py:6"),
+        "word": ("{folds}", "code", "README.md:10"),
     }
     text = (artifact.root / "launchers/main.sh").read_text("utf-8")
     assert """python main.py --folds "$RRA_PARAM_FOLDS" '{folds}'\n""" in text

@@ -79,29 +79,6 @@ def test_writing_calls(call: str) -> None:
     assert found.reads == ()
 
 
-def test_arguments_with_types_defaults_and_switches() -> None:
-    found = read(
-        "import argparse\n"
-        "p = argparse.ArgumentParser()\n"
-        "p.add_argument('-n', '--n-folds', type=int, default=10, help='folds')\n"
-        "p.add_argument('--lr', default=1e-3)\n"
-        "p.add_argument('--kind', choices=['a', 'b'], default='a', dest='which')\n"
-        "p.add_argument('--fast', action='store_true')\n"
-        "p.add_argument('data')\n"
-    )
-    facts = [(a.name, a.type, a.default, a.takes_value, a.line) for a in found.arguments]
-    assert found.parser == "argparse"
-    assert facts == [
-        ("n_folds", "integer", 10, True, 3),
-        ("lr", "number", 0.001, True, 4),
-        ("which", "string", "a", True, 5),
-        ("fast", "boolean", False, False, 6),
-        ("data", "string", None, True, 7),
-    ]
-    assert found.arguments[0].flags == ("-n", "--n-folds")
-    assert found.arguments[2].choices == ("a", "b")
-
-
 def test_python_2_is_read_as_far_as_it_goes() -> None:
     found = read(
         "import cPickle\nfrom utils import f\nprint 'accuracy', 98.9\nD = '/home/me/d.csv'\n"
