@@ -15,6 +15,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from rra._base import process
 from rra._base.files import sha256_file
+from rra.environment.legacy import legacy_configuration
 from rra.environment.pylock import Wheel
 from rra.environment.resolve import (
     RemoteFile,
@@ -111,6 +112,8 @@ def _run_build(source: Path, out: Path, target: Resolution) -> tuple[Path | None
     arguments: list[str | Path] = ["build", "--wheel", "--out-dir", out, *target.cutoff]
     if target.interpreter is not None:
         arguments += ["--python", target.interpreter]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    (out.parent / "uv.toml").write_text(legacy_configuration(), "utf-8")
     done = run_uv([*arguments, source], cwd=out.parent)
     made = sorted(out.glob("*.whl"))
     return (made[0] if done.ok and made else None), done.stderr
