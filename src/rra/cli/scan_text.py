@@ -54,6 +54,10 @@ def _sections(scan: Scan) -> Iterator[tuple[str, Iterable[str]]]:
     )
     yield "Needs", _needs(scan)
     yield (
+        "Data that is not here",
+        (f"{one.path}, read by {_names(map(str, one.readers))}" for one in scan.traits.absent_data),
+    )
+    yield (
         "Data",
         (
             f"{one.path} ({size(one.size)}), read by {_names(map(str, one.readers))}"
@@ -176,10 +180,26 @@ def _missing(scan: Scan) -> Iterator[str]:
             yield f"{command.source}:{command.line}: starts {command.target}, which is not there"
     if scan.licence is None:
         yield "no licence: nobody may use it"
+    yield from _loose(scan)
+    if scan.traits.unseeded and not scan.traits.seeds:
+        yield "numbers are drawn at random, and nothing sets a seed"
     if not scan.manifests and scan.imports:
         yield "no file declares what has to be installed"
     if not any(command.kind == "run" for command in scan.commands):
         yield "no document gives a command to run"
+    yield from _problems(scan)
+
+
+def _loose(scan: Scan) -> Iterator[str]:
+    for pins in scan.traits.pins:
+        if pins.requirements > pins.pinned:
+            loose = pins.requirements - pins.pinned
+            since = f" (last committed {pins.committed})" if pins.committed else ""
+            yield f"{pins.path}{since}: {loose} of {pins.requirements} have no exact version"
+
+
+def _problems(scan: Scan) -> Iterator[str]:
+    """Yield the first three problems of each kind, and how many more there are."""
     counts = Counter(problem.clause for problem in scan.problems)
     told: Counter[str] = Counter()
     for problem in scan.problems:

@@ -77,8 +77,18 @@ def _files(scan: Scan) -> dict[str, Any]:
             for found in scan.absolute_paths
         ],
         "data_paths": [
-            {"path": str(data.path), "size": data.size, "readers": [str(by) for by in data.readers]}
-            for data in scan.data_files
+            *(
+                {
+                    "path": str(data.path),
+                    "size": data.size,
+                    "readers": [str(by) for by in data.readers],
+                }
+                for data in scan.data_files
+            ),
+            *(
+                {"path": data.path, "size": None, "readers": [str(by) for by in data.readers]}
+                for data in scan.traits.absent_data
+            ),
         ],
         "outputs": [
             {

@@ -28,6 +28,8 @@ def traits_json(traits: Traits) -> dict[str, Any]:
         "submodules": _plain(traits.submodules),
         "notebooks": [{**_one(one), "problem": one.problem or None} for one in traits.notebooks],
         "stale": _plain(traits.stale),
+        "pins": [{**_one(one), "committed": one.committed or None} for one in traits.pins],
+        "last_commit": traits.last_commit or None,
     }
 
 

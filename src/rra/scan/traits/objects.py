@@ -199,6 +199,36 @@ class StaleFile:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Pins:
+    """How exactly a manifest names what is needed.
+
+    Attributes:
+        path: The manifest.
+        requirements: How many requirements it names.
+        pinned: How many of them allow one version only.
+        committed: Day of its last commit, in UTC; empty when that is not known.
+    """
+
+    path: PurePosixPath
+    requirements: int
+    pinned: int
+    committed: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AbsentData:
+    """A data file that code reads and that is neither in the repository nor written by it.
+
+    Attributes:
+        path: Path relative to the repository; parts that only a run knows are ``*``.
+        readers: Scripts that read it.
+    """
+
+    path: str
+    readers: tuple[PurePosixPath, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Traits:
     """All facts of a repository beyond how it is run."""
 
@@ -214,3 +244,6 @@ class Traits:
     notebooks: tuple[NotebookState, ...] = ()
     python: PythonRange = dataclasses.field(default_factory=lambda: PythonRange("", "", ()))
     stale: tuple[StaleFile, ...] = ()
+    pins: tuple[Pins, ...] = ()
+    absent_data: tuple[AbsentData, ...] = ()
+    last_commit: str = ""

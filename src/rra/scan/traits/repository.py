@@ -5,23 +5,27 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra.errors import Problem
+from rra.scan.dataflow import fixed_enough, looks_like_data, normal_pattern
 from rra.scan.objects import Command, Output, PythonFile, PythonHint
-from rra.scan.traits.checkpoints import find_checkpoints
+from rra.scan.traits.checkpoints import find_checkpoints, is_checkpoint
 from rra.scan.traits.devices import judge_gpu, text_devices
 from rra.scan.traits.downloads import command_downloads, shell_downloads
 from rra.scan.traits.languages import find_languages
 from rra.scan.traits.links import find_pointers, find_submodules
 from rra.scan.traits.notebooks import read_notebook
-from rra.scan.traits.objects import Download, Seed, Traits
+from rra.scan.traits.objects import AbsentData, Download, Seed, Traits
+from rra.scan.traits.pins import commit_day, find_pins
 from rra.scan.traits.stale import find_stale, last_commits
 from rra.scan.traits.versions import python_range
 
 _MAX_NOTEBOOKS = 200
+_DATA_ARGUMENT = re.compile(r"data|corpus|input|train_?file|test_?file", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ def repository_traits(seen: Seen) -> Traits:
     notebooks = [path for path in seen.files if path.suffix == ".ipynb"][:_MAX_NOTEBOOKS]
     states = tuple(read_notebook(seen.root, path) for path in notebooks)
     stored = {one.path for one in states if one.outputs}
+    commits = last_commits(seen.root)
     return Traits(
         downloads=_downloads(seen),
         checkpoints=find_checkpoints(seen.files, seen.python_files, seen.commands),
@@ -79,7 +84,10 @@ def repository_traits(seen: Seen) -> Traits:
         submodules=find_submodules(seen.root, seen.files),
         notebooks=states,
         python=python_range(seen.python_files, seen.hints),
-        stale=find_stale(_made_by(seen, stored), last_commits(seen.root)),
+        stale=find_stale(_made_by(seen, stored), commits),
+        pins=find_pins(seen.root, commits),
+        absent_data=_absent_data(seen),
+        last_commit=commit_day(max(commits.values(), default=None)),
     )
 
 
@@ -94,6 +102,39 @@ def _downloads(seen: Seen) -> tuple[Download, ...]:
                 for what, by in command_downloads(command.text)
             ]
     return tuple({one.what: one for one in reversed(found)}.values())[::-1]
+
+
+def _absent_data(seen: Seen) -> tuple[AbsentData, ...]:
+    """Return the data that code reads and that neither is there nor is written by code."""
+    written = [output.pattern for output in seen.outputs]
+    readers: dict[str, dict[PurePosixPath, None]] = {}
+    for path, python in seen.python_files.items():
+        wanted = [use.pattern for use in python.reads]
+        wanted += [
+            str(one.default)
+            for one in python.arguments
+            if isinstance(one.default, str) and _DATA_ARGUMENT.search(one.name)
+        ]
+        for pattern in wanted:
+            name = normal_pattern(pattern, path)
+            if name and fixed_enough(name) and _may_be_data(name):
+                readers.setdefault(name, {})[path] = None
+    return tuple(
+        AbsentData(name, tuple(by))
+        for name, by in sorted(readers.items())
+        if not any(_same(name, other) for other in written)
+        and not any(_same(str(file), name) or file.is_relative_to(name) for file in seen.files)
+    )
+
+
+def _may_be_data(name: str) -> bool:
+    path = PurePosixPath(name)
+    folder = "/" in name and not path.suffix
+    return (looks_like_data(path) or folder) and not is_checkpoint(name)
+
+
+def _same(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(pattern, name)
 
 
 def _unseeded(seen: Seen) -> tuple[Seed, ...]:

@@ -284,3 +284,32 @@ def test_a_repository_with_too_many_files_says_so(
     monkeypatch.setattr(inventory, "MAX_FILES", 20)
     scan = scanned(tmp_path, {f"data/{number}.txt": "x" for number in range(30)})
     assert (len(scan.files), scan.truncated) == (20, True)
+
+
+def test_how_exactly_manifests_name_what_is_needed(tmp_path: Path) -> None:
+    text = "numpy==1.26.4\npandas>=2\nscipy==1.*\ntorch\n"
+    (pins,) = scanned(tmp_path, {"requirements.txt": text}).traits.pins
+    assert (str(pins.path), pins.requirements, pins.pinned) == ("requirements.txt", 4, 1)
+    assert pins.committed == ""
+
+
+def test_data_that_is_read_but_neither_there_nor_made(tmp_path: Path) -> None:
+    code = (
+        "import argparse\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--data-root', default='data/faces')\n"
+        "p.add_argument('--out', default='o/x')\n"
+        "open('data/rows.csv')\nopen('data/gone.csv')\nopen('made.csv')\nopen('made.csv', 'w')\n"
+        "open('/abs/far.csv')\n"
+    )
+    scan = scanned(tmp_path, {"fit.py": code, "data/rows.csv": "1\n"})
+    assert [one.path for one in scan.traits.absent_data] == ["data/faces", "data/gone.csv"]
+
+
+def test_licence_of_three_clauses_in_either_wording(tmp_path: Path) -> None:
+    text = (
+        "Redistribution and use in source and binary forms are permitted.\n"
+        "3. Neither name of copyright holders nor the names of its contributors may be used.\n"
+    )
+    licence = scanned(tmp_path, {"COPYRIGHT": text}).licence
+    assert licence is not None
+    assert licence.spdx == "BSD-3-Clause"
