@@ -136,7 +136,7 @@ def _is_usable(command: Command, scan: Scan, notes: list[str]) -> bool:
     if module and command.script is None:
         notes.append(f"{place} runs the module {module[1]}, which is not in the repository")
         return False
-    built = command.target.startswith("./") and any(c.kind == "build" for c in scan.commands)
+    built = command.resolution == "built" or _is_built_somehow(command, scan)
     if command.script is None and command.target and not command.shell and not built:
         notes.append(f"{place} names {command.target}, which is not in the repository")
         return False
@@ -180,8 +180,8 @@ def _from_command(command: Command, scan: Scan, taken: dict[str, DraftLauncher])
     if notebook is not None and command.argv[0] == "jupyter":
         return _from_notebook(notebook, f"{command.source}:{command.line}", scan, taken)
     before: list[Step] = []
-    if command.script is None and command.target.startswith("./"):
-        before = [_plain_step(c) for c in scan.commands if c.kind == "build"]
+    if command.resolution == "built" or _is_built_somehow(command, scan):
+        before = _build_steps(command, scan)
     first = _preparations(command.script, scan)
     before += [_script_step(script, scan) for script in first]
     words, parameters = _parametrised(command, scan)
@@ -201,6 +201,28 @@ def _from_command(command: Command, scan: Scan, taken: dict[str, DraftLauncher])
         parameters=parameters,
         notes=(*notes, *_seed_note(parameters)),
     )
+
+
+def _is_built_somehow(command: Command, scan: Scan) -> bool:
+    """Tell whether a program that is not there may come from the build that documents give."""
+    unknown = command.script is None and command.target.startswith("./")
+    return unknown and any(c.kind == "build" for c in scan.commands)
+
+
+def _build_steps(command: Command, scan: Scan) -> list[Step]:
+    """Return the documented commands that build a program, or those that its build file implies."""
+    documented = [c for c in scan.commands if c.kind == "build" and not c.placeholders]
+    build_file = command.built_by
+    if build_file is None:
+        return [_plain_step(c) for c in documented]
+    own = [c for c in documented if build_file in {c.script, c.built_by}]
+    if build_file.name == "CMakeLists.txt":
+        folder = str(build_file.parent)
+        steps = [("cmake", "-S", ".", "-B", "build"), ("cmake", "--build", "build")]
+        return [_plain_step(c) for c in own] or [Step(words, folder) for words in steps]
+    if build_file.name == "Cargo.toml":
+        return [Step(("cargo", "build", "--release"), str(build_file.parent))]
+    return [_plain_step(own[0])] if own else [Step(("make",), str(build_file.parent))]
 
 
 def _id_of(command: Command, taken: dict[str, DraftLauncher]) -> str:

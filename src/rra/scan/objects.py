@@ -12,6 +12,10 @@ from rra.scan.traits.objects import Traits
 
 ParameterType = Literal["string", "integer", "number", "boolean"]
 CommandKind = Literal["run", "build", "install", "download", "test", "other"]
+CommandPurpose = Literal[
+    "install", "download", "build", "prepare", "train", "evaluate", "plot", "run", "test", "other"
+]
+Resolution = Literal["script", "built", "outside", "missing"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -182,8 +186,14 @@ class Command:
         workdir: Directory that it is run in, relative to the repository.
         variables: Environment variables set in front of it.
         script: The file of the repository that it starts, when found.
-        target: File that it names but that is not there.
+        target: File or program that it names but that is not there.
         placeholders: Words that a reader has to replace.
+        purpose: What it is for, more finely than its kind: the names that it gives tell.
+        resolution: ``script``: it starts a file of the repository; ``built``: a program that the
+            repository builds; ``outside``: neither is needed; ``missing``: what it names is not
+            there.
+        why: Why it starts no file of the repository, or empty.
+        built_by: Build file that builds the program that it starts, or None.
     """
 
     text: str
@@ -197,6 +207,15 @@ class Command:
     script: PurePosixPath | None = None
     target: str = ""
     placeholders: tuple[str, ...] = ()
+    purpose: CommandPurpose = "other"
+    resolution: Resolution = "outside"
+    why: str = ""
+    built_by: PurePosixPath | None = None
+
+    @property
+    def resolved(self) -> bool:
+        """Whether all that it names is there, built by the repository, or from outside."""
+        return self.resolution != "missing"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -374,6 +393,7 @@ class Scan:
         truncated: Whether the repository has more files than were listed.
         traits: Downloads, seeds, devices, languages and other facts of the whole.
         console_scripts: Commands that the repository's own package installs.
+        nested_commands: Commands inside shell scripts, Makefiles and notebooks.
     """
 
     root: Path
@@ -396,3 +416,4 @@ class Scan:
     truncated: bool
     traits: Traits = dataclasses.field(default_factory=Traits)
     console_scripts: tuple[ConsoleScript, ...] = ()
+    nested_commands: tuple[Command, ...] = ()

@@ -7,6 +7,7 @@ Nothing of the repository is run or imported; texts are read within the bounds o
 from __future__ import annotations
 
 import functools
+import dataclasses
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,8 +16,15 @@ from pathlib import Path, PurePosixPath
 from rra.artifact.notebook import read_cells
 from rra.errors import FormatError, Problem, UsageError
 from rra.scan import dataflow, facts
-from rra.scan.commands import Places, read_commands
-from rra.scan.documents import DocumentLine, markdown_lines, rst_lines, shell_lines
+from rra.scan.builds import BUILD_FILE, Builds, compiled, read_builds
+from rra.scan.commands import Places, nested_commands, read_commands
+from rra.scan.documents import (
+    DOCUMENT,
+    DocumentLine,
+    document_lines,
+    notebook_lines,
+    shell_lines,
+)
 from rra.scan.inventory import MAX_FILES, take_inventory
 from rra.scan.objects import (
     AbsolutePath,
@@ -41,8 +49,7 @@ _PYTHON2_MODULES = frozenset(
     | {"httplib", "urlparse", "cStringIO", "HTMLParser", "Tkinter", "distutils", "imp"}
 )
 _NOT_INSTALLED = sys.stdlib_module_names | _PYTHON2_MODULES
-_DOCUMENT = re.compile(r"(?i)\.(?:md|markdown|rst)$|^(?:readme|install|usage)(?:\.txt)?$")
-_SHELL = re.compile(r"\.(?:sh|bash)$|^(?:GNUm|M|m)akefile$")
+_SHELL = re.compile(r"\.(?:sh|bash|zsh|slurm|sbatch|pbs)$|^(?:GNUm|M|m)akefile$")
 _MAX_PYTHON_FILES = 3_000
 _MAX_DOCUMENTS = 200
 
@@ -71,11 +78,16 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     python_files = with_command_lines(_python_files(root, files, problems), modules)
     shell_texts = _texts(root, files, lambda path: bool(_SHELL.search(path.name)))
     documents = _documents(root, files)
-    lines = {path: _lines(path, text) for path, text in documents.items()}
-    commands = _commands(lines, files)
+    builds = read_builds(
+        _texts(root, files, lambda path: bool(BUILD_FILE.search(path.name))), files
+    )
+    lines = {path: document_lines(path, text, builds.names) for path, text in documents.items()}
+    places = _places(files, builds, [*lines.values(), *map(shell_lines, shell_texts.values())])
+    commands = _commands(lines, places)
+    nested = _nested(root, shell_texts, places)
     behind = _Reach(python_files, shell_texts, files)
     entry_points = _entry_points(commands, python_files, shell_texts, files)
-    started = commands + _commands({p: shell_lines(t) for p, t in shell_texts.items()}, files)
+    started = commands + _commands({p: shell_lines(t) for p, t in shell_texts.items()}, places)
     outputs = dataflow.find_outputs(files, python_files, started, _workdirs(commands, behind))
     root_texts = dict(_root_texts(root, files))
     order = _order_issues(commands, entry_points, behind, python_files)
@@ -125,6 +137,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         truncated=inventory.truncated,
         traits=traits,
         console_scripts=console_scripts(modules),
+        nested_commands=nested,
     )
 
 
@@ -252,29 +265,59 @@ def _root_texts(
 
 def _documents(root: Path, files: Mapping[PurePosixPath, int]) -> dict[PurePosixPath, str]:
     """Read the documents, READMEs first and those near the root first."""
-    paths = [path for path in files if _DOCUMENT.search(path.name)]
+    paths = [path for path in files if DOCUMENT.search(path.name)]
     paths.sort(key=lambda p: (not p.name.lower().startswith("readme"), len(p.parts), str(p)))
     chosen = set(paths[:_MAX_DOCUMENTS])
     texts = _texts(root, files, lambda path: path in chosen)
     return {path: texts[path] for path in paths[:_MAX_DOCUMENTS] if path in texts}
 
 
-def _lines(path: PurePosixPath, text: str) -> list[DocumentLine]:
-    return rst_lines(text) if path.suffix == ".rst" else markdown_lines(text)
+def _places(
+    files: Mapping[PurePosixPath, int], builds: Builds, lines: Iterable[Iterable[DocumentLine]]
+) -> Places:
+    """Return what commands are resolved against, with programs that documents compile."""
+    folders = {parent for path in files for parent in path.parents}
+    programs = dict(builds.programs)
+    for document in lines:
+        for name in (name for line in document for name in compiled(line.text)):
+            place = PurePosixPath(name)
+            if place not in files:
+                programs.setdefault(place, PurePosixPath())
+    return Places(files, folders, dataclasses.replace(builds, programs=programs))
 
 
 def _commands(
-    lines: Mapping[PurePosixPath, list[DocumentLine]], files: Mapping[PurePosixPath, int]
+    lines: Mapping[PurePosixPath, list[DocumentLine]], places: Places
 ) -> tuple[Command, ...]:
     """Read the commands of all documents; the first of equal ones counts."""
-    folders = {parent for path in files for parent in path.parents}
-    places = Places(files, folders)
     found: dict[tuple[object, ...], Command] = {}
     for source, document in lines.items():
         for command in read_commands(document, source, places):
             key = (command.argv, command.workdir, command.variables)
             found.setdefault(key, command)
     return tuple(found.values())
+
+
+def _nested(
+    root: Path, shell_texts: Mapping[PurePosixPath, str], places: Places
+) -> tuple[Command, ...]:
+    """Read the commands of shell scripts, Makefiles and notebooks."""
+    found: list[Command] = []
+    for path, text in shell_texts.items():
+        makefile = places.builds.makefiles.get(path)
+        if makefile is None:
+            found += nested_commands(shell_lines(text), path, places)
+        else:
+            lines = [DocumentLine(command, number, 0) for number, command in makefile.recipes]
+            found += nested_commands(lines, path, places, each_line_alone=True)
+    for path in [path for path in places.files if path.suffix == ".ipynb"][:_MAX_DOCUMENTS]:
+        try:
+            cells = read_cells(root / path)
+        except (FormatError, OSError, UnicodeDecodeError):
+            continue  # already among the problems
+        sources = [cell.source for cell in cells if cell.kind == "code"]
+        found += nested_commands(notebook_lines(sources), path, places)
+    return tuple(found)
 
 
 def _workdirs(commands: tuple[Command, ...], behind: _Reach) -> dict[PurePosixPath, str]:

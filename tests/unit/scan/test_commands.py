@@ -92,7 +92,6 @@ def test_shell_syntax_keeps_the_whole_line_for_a_shell(text: str) -> None:
         ("make table1", "run"),
         ("make clean", "other"),
         ("cat nothing.txt", "other"),
-        ("accuracy: 98.9", "other"),
     ],
 )
 def test_commands_are_told_apart_by_what_they_are_for(text: str, kind: str) -> None:

@@ -1,0 +1,334 @@
+"""Programs that a repository builds or installs, read from its build files without running them."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+MAKEFILE = re.compile(r"^(?:GNUm|M|m)akefile(?:\.\w+)?$|\.mk$")
+"""Names of files that ``make`` reads."""
+
+BUILD_FILE = re.compile(
+    r"^CMakeLists\.txt$|^Cargo\.toml$|^setup\.(?:py|cfg)$|^pyproject\.toml$|" + MAKEFILE.pattern
+)
+"""Names of files that say what is built or installed."""
+
+_COMPILER = re.compile(
+    r"\$[({](?:CC|CXX|NVCC|FC|F77|LD|HIPCC|MPICC|MPICXX)[)}]|"
+    r"(?:^|[\s/])(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|nvcc|hipcc|mpicc|mpicxx|mpic\+\+|gfortran|"
+    r"ifort|icc|icpc|ghc|rustc|ocamlfind|ocamlopt|fpc|nim|dmd|go build)(?:[-\d.]*)(?=\s)"
+)
+_OUTPUT = re.compile(r"(?:^|\s)-o\s*([\w./+-]+)")
+_RULE = re.compile(r"^(?P<targets>[^:=#\t\s][^:=#]*?)\s*::?(?![=:])(?P<needs>[^=]*)$")
+_VARIABLE = re.compile(r"^(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*([:?+]{0,2}=)\s*(.*)$")
+_NO_PROGRAM = (".o", ".a", ".so", ".d", ".h", ".c", ".cpp", ".py", ".txt", ".pdf", ".lo", ".la")
+_SOURCE = (".o", ".obj", ".c", ".cc", ".cpp", ".cxx", ".cu", ".f90", ".f", ".go", ".rs", ".hs")
+
+
+@dataclasses.dataclass(frozen=True)
+class Makefile:
+    """What a Makefile says.
+
+    Attributes:
+        targets: Its explicit targets.
+        open: Whether it may have others: it includes files or has rules with patterns.
+        programs: Programs that its rules build, as it names them.
+        recipes: Commands of its rules with their lines, variables of the file put in.
+    """
+
+    targets: frozenset[str]
+    open: bool
+    programs: tuple[str, ...]
+    recipes: tuple[tuple[int, str], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Builds:
+    """Programs that come into being when a repository is built or installed.
+
+    Attributes:
+        programs: Places of programs relative to the repository, and the file that builds each.
+        installed: Names of installed commands; the file of the repository that each starts.
+        makefiles: Makefiles by path.
+    """
+
+    programs: Mapping[PurePosixPath, PurePosixPath] = dataclasses.field(default_factory=dict)
+    installed: Mapping[str, PurePosixPath] = dataclasses.field(default_factory=dict)
+    makefiles: Mapping[PurePosixPath, Makefile] = dataclasses.field(default_factory=dict)
+
+    def named(self, name: str) -> list[PurePosixPath]:
+        """Return the built programs of a name, those nearest to the root first."""
+        hits = [path for path in self.programs if path.name == name]
+        return sorted(hits, key=lambda path: (len(path.parts), str(path)))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of all programs, as somebody would type them."""
+        return frozenset(path.name for path in self.programs) | frozenset(self.installed)
+
+
+def read_builds(texts: Mapping[PurePosixPath, str], files: Iterable[PurePosixPath]) -> Builds:
+    """Find out which programs a repository builds and installs.
+
+    Args:
+        texts: Texts of build files by path.
+        files: Files of the repository.
+    """
+    listed = frozenset(files)
+    programs: dict[PurePosixPath, PurePosixPath] = {}
+    installed: dict[str, PurePosixPath] = {}
+    makefiles: dict[PurePosixPath, Makefile] = {}
+    for path, text in texts.items():
+        if path.name == "CMakeLists.txt":
+            for name in re.findall(r"(?i)\badd_executable\s*\(\s*([\w.+-]+)", text):
+                programs.setdefault(path.parent / "build" / name, path)
+        elif path.name == "Cargo.toml":
+            for name in _cargo_programs(text):
+                programs.setdefault(path.parent / "target" / "release" / name, path)
+        elif MAKEFILE.search(path.name):
+            makefiles[path] = read_makefile(text)
+            for name in makefiles[path].programs:
+                programs.setdefault(path.parent / name, path)
+        else:
+            installed.update(_installed(path, text, listed))
+    kept = {path: by for path, by in programs.items() if path not in listed}
+    return Builds(kept, installed, makefiles)
+
+
+def compiled(line: str) -> Iterator[str]:
+    """Yield programs that a command line compiles: ``g++ main.cpp -o main``."""
+    if _COMPILER.search(line) and not re.search(r"(?:^|\s)-(?:c|shared)(?:\s|$)", line):
+        for name in _OUTPUT.findall(line):
+            if not name.endswith(_NO_PROGRAM):
+                yield name.removeprefix("./")
+
+
+def read_makefile(text: str) -> Makefile:
+    """Read the rules of a Makefile (GNU make manual, "Writing Rules").
+
+    Conditionals are passed over: both branches count, the later value of a variable wins.
+    """
+    reading = _MakeReading()
+    for number, line in _logical_lines(text):
+        if line.startswith("\t") and reading.in_rule:
+            reading.recipe(number, line)
+        else:
+            reading.line(number, re.sub(r"(?<!\\)#.*$", "", line).rstrip())
+    return reading.result()
+
+
+class _MakeReading:
+    """The state of reading one Makefile."""
+
+    def __init__(self) -> None:
+        self._variables: dict[str, str] = {}
+        self._needs: dict[str, str] = {}
+        self._phony: set[str] = set()
+        self._programs: dict[str, None] = {}
+        self._recipes: list[tuple[int, str]] = []
+        self._with_recipe: set[str] = set()
+        self._open = False
+        self._rule: tuple[list[str], str] = ([], "")
+
+    @property
+    def in_rule(self) -> bool:
+        """Whether a rule has begun: only then a tab starts a command."""
+        return bool(self._rule[0])
+
+    def recipe(self, number: int, line: str) -> None:
+        command = _make_expand(line.strip().lstrip("@-+"), self._variables, self._rule)
+        self._recipes.append((number, command.replace("$$", "$")))
+        self._with_recipe.update(self._rule[0])
+        self._programs.update(dict.fromkeys(_programs_of(line, command, self._rule[0])))
+
+    def line(self, number: int, line: str) -> None:
+        variable = _VARIABLE.match(line.strip())
+        if variable:
+            old = self._variables.get(variable[1], "") + " " if variable[2] == "+=" else ""
+            self._variables[variable[1]] = (old + variable[3]).strip()
+            return
+        self._open = self._open or bool(re.match(r"[-s]?include\b", line))
+        rule = _RULE.match(line)
+        if rule is None:
+            return
+        needs, _, inline = rule["needs"].partition(";")
+        names = _make_expand(rule["targets"], self._variables, ([], "")).split()
+        self._rule = (names, _make_expand(needs, self._variables, ([], "")))
+        if names == [".PHONY"]:
+            self._phony.update(self._rule[1].split())
+            return
+        if inline.strip():
+            self.recipe(number, inline)
+        self._open = self._open or any(re.search(r"[%$()]", name) for name in names)
+        for name in names:
+            if re.fullmatch(r"[\w+-][\w./+-]*", name):
+                self._needs.setdefault(name, self._rule[1])
+
+    def result(self) -> Makefile:
+        for name, needs in self._needs.items():
+            implied = {f"{name}{suffix}" for suffix in _SOURCE}
+            if name not in self._with_recipe and implied & set(needs.split()):
+                self._programs[name] = None
+        programs = tuple(name for name in self._programs if name not in self._phony)
+        return Makefile(frozenset(self._needs), self._open, programs, tuple(self._recipes))
+
+
+def _programs_of(line: str, command: str, targets: list[str]) -> Iterator[str]:
+    if not (_COMPILER.search(line) or _COMPILER.search(command)):
+        return
+    if re.search(r"(?:^|\s)-(?:c|shared)(?:\s|$)", command):
+        return
+    outputs = _OUTPUT.findall(command)
+    yield from (name for name in outputs or targets if _may_be_program(name))
+
+
+def _may_be_program(name: str) -> bool:
+    plain = re.fullmatch(r"[\w+-][\w./+-]*", name) and name != "all"
+    return bool(plain) and not name.endswith(_NO_PROGRAM) and ".so." not in name
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    pending, start = "", 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        start = start if pending else number
+        if line.rstrip().endswith("\\"):
+            body = line.rstrip()[:-1]
+            pending += (body if not pending else body.strip()) + " "
+            continue
+        yield start, pending + (line.strip() if pending else line)
+        pending = ""
+    if pending:
+        yield start, pending
+
+
+def _make_expand(text: str, variables: Mapping[str, str], rule: tuple[list[str], str]) -> str:
+    """Put in the variables of the file and those of the rule, eight levels deep at most."""
+    targets, needs = rule
+    automatic = {
+        "$@": " ".join(targets[:1]),
+        "$^": needs.strip(),
+        "$<": " ".join(needs.split()[:1]),
+    }
+    for name, meant in automatic.items():
+        text = text.replace(name, meant)
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        default = {"PYTHON": "python", "MAKE": "make"}.get(name)
+        return variables.get(name, default if default is not None else found[0])
+
+    for _ in range(8):
+        expanded = re.sub(r"(?<!\$)\$(?:\(([A-Za-z_]\w*)\)|\{([A-Za-z_]\w*)\})", value, text)
+        if expanded == text or len(expanded) > 20_000:
+            break
+        text = expanded
+    return text
+
+
+def _cargo_programs(text: str) -> Iterator[str]:
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return
+    package = data.get("package")
+    if isinstance(package, dict) and isinstance(package.get("name"), str):
+        yield package["name"]
+    bins = data.get("bin")
+    for entry in bins if isinstance(bins, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            yield entry["name"]
+
+
+def _installed(
+    path: PurePosixPath, text: str, files: frozenset[PurePosixPath]
+) -> Iterator[tuple[str, PurePosixPath]]:
+    """Yield the commands that a Python package installs, and the files that they start."""
+    entries = {"pyproject.toml": _pyproject, "setup.cfg": _setup_cfg, "setup.py": _setup_py}
+    for name, target in entries[path.name](text):
+        for candidate in _module_files(target, path.parent):
+            if candidate in files:
+                yield name, candidate
+                break
+
+
+def _module_files(target: str, base: PurePosixPath) -> Iterator[PurePosixPath]:
+    if "/" in target or target.endswith(".py") or ":" not in target:
+        yield base / target
+    module = base.joinpath(*target.partition(":")[0].strip().split("."))
+    for stem in (module, base / "src" / module.relative_to(base)):
+        yield stem.with_name(stem.name + ".py")
+        yield stem / "__init__.py"
+
+
+def _pyproject(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return
+    tables = [_table(data, "project", "scripts"), _table(data, "project", "gui-scripts")]
+    tables.append(_table(data, "tool", "poetry", "scripts"))
+    for table in tables:
+        for name, target in table.items():
+            if isinstance(target, str):
+                yield name, target
+            elif isinstance(target, dict) and isinstance(target.get("callable"), str):
+                yield name, target["callable"]
+
+
+def _table(data: object, *keys: str) -> dict[str, object]:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def _setup_cfg(text: str) -> Iterator[tuple[str, str]]:
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return
+    yield from _entries(parser.get("options.entry_points", "console_scripts", fallback=""))
+    for script in parser.get("options", "scripts", fallback="").split():
+        yield PurePosixPath(script).name, script
+
+
+def _setup_py(  # noqa: C901 - three ways of saying it
+    text: str,
+) -> Iterator[tuple[str, str]]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "scripts":
+            for script in _strings(node.value):
+                yield PurePosixPath(script).name, script
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "console_scripts":
+                    for entry in _strings(value):
+                        yield from _entries(entry)
+        elif isinstance(node, ast.keyword) and node.arg == "entry_points":
+            for text_value in _strings(node.value):
+                yield from _entries(text_value.partition("[console_scripts]")[2])
+
+
+def _strings(node: ast.AST) -> Iterator[str]:
+    nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+    for item in nodes:
+        if isinstance(item, ast.Constant) and isinstance(item.value, str):
+            yield item.value
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        if line.strip().startswith("["):
+            return
+        name, equals, target = line.partition("=")
+        if equals and name.strip() and target.strip():
+            yield name.strip(), target.strip().split()[0]
