@@ -94,7 +94,7 @@ def starts_program(text: str, programs: Collection[str] = ()) -> bool:
 
 def is_surely_command(text: str) -> bool:
     """Tell whether a line is a command also where it is not set as code."""
-    return bool(_STRONG.match(text)) and not reads_as_prose(text)
+    return bool(_STRONG.match(text)) and not (len(text.split()) > 5 and reads_as_prose(text))
 
 
 def reads_as_prose(text: str) -> bool:

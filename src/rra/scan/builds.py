@@ -197,7 +197,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), start=1):
         start = start if pending else number
         if line.rstrip().endswith("\\"):
-            body = line.rstrip()[:-1]
+            body = line.rstrip()[:-1].rstrip()
             pending += (body if not pending else body.strip()) + " "
             continue
         yield start, pending + (line.strip() if pending else line)

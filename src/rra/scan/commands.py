@@ -232,17 +232,25 @@ def _command_of(
         source=source,
         line=line.line,
         kind=kind,
-        argv=tuple(words),
+        argv=(_place_of(resolved) or words[0], *words[1:]) if words else (),
         workdir=str(resolved.workdir),
         variables=variables,
         script=resolved.script,
         target=resolved.target,
         placeholders=placeholders,
-        purpose=purpose_of(kind, words, resolved.script, resolved.target),
+        purpose=purpose_of(kind, words, resolved.script, resolved.target or _place_of(resolved)),
         resolution=resolved.resolution,
         why=resolved.why,
         built_by=resolved.built_by,
     )
+
+
+def _place_of(resolved: Resolved) -> str:
+    """Return how a program that the repository builds is started from its working directory."""
+    if resolved.program is None:
+        return ""
+    place = posixpath.relpath(str(resolved.program), str(resolved.workdir))
+    return place if "/" in place else f"./{place}"
 
 
 class _Known:
@@ -310,8 +318,7 @@ def _argv(words: list[str], command: Command) -> tuple[str, ...]:
     if words and words[0] in {"source", "."}:
         return ("bash", *words[1:])
     if command.resolution == "built" and words:
-        place = posixpath.relpath(command.target, command.workdir)
-        return (place if "/" in place else f"./{place}", *words[1:])
+        return (command.argv[0], *words[1:])
     return tuple(words)
 
 

@@ -38,6 +38,7 @@ def scan_document(scan: Scan) -> dict[str, Any]:
         "entry_points": [_entry_point(entry) for entry in scan.entry_points],
         "console_scripts": [_console_script(script) for script in scan.console_scripts],
         "commands": [_command(command) for command in scan.commands],
+        "nested_commands": [_command(command) for command in scan.nested_commands],
         "order": [
             {
                 "first": str(issue.first),
@@ -177,6 +178,10 @@ def _command(command: Command) -> dict[str, Any]:
         "script": str(command.script) if command.script is not None else None,
         "target": command.target or None,
         "placeholders": list(command.placeholders),
+        "purpose": command.purpose,
+        "resolution": command.resolution,
+        "why": command.why or None,
+        "built_by": str(command.built_by) if command.built_by is not None else None,
     }
 
 

@@ -47,7 +47,9 @@ _RST_LITERAL = re.compile(r"^(?!\s*\.\. ).*::\s*$")
 _INLINE = re.compile(r"(?<!`)(`{1,3})(?!`)(.+?)(?<!`)\1(?!`)")
 _HTML_CODE = re.compile(r"<(?:code|kbd|tt)(?:\s[^<>]*)?>([^<>]+)</(?:code|kbd|tt)>", re.IGNORECASE)
 _PRE = re.compile(r"<pre\b[^<>]*>(.*?)(?:</pre\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT_OR_FENCED = re.compile(
+    r"<!--.*?(?:-->|\Z)|(?P<fenced>" + _FENCED.pattern[1:-1] + ")", re.MULTILINE | re.DOTALL
+)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]\s+|\(?\d+[.)]\s+|\*\*|>\s?)+")
 _SAYS_RUN = re.compile(
@@ -153,9 +155,10 @@ def _prepared(text: str) -> str:
             return f"`{lines[0].strip()}`" if lines[0].strip() else ""
         return "\n".join(f"    {line.strip()}" if line.strip() else "" for line in lines)
 
+    text = _COMMENT_OR_FENCED.sub(lambda m: m[0] if m["fenced"] else blank(m), text)
     parts = _FENCED.split(text)
     for index in range(0, len(parts), 2):
-        parts[index] = _PRE.sub(fence, _COMMENT.sub(blank, parts[index]))
+        parts[index] = _PRE.sub(fence, parts[index])
     return "".join(parts)
 
 

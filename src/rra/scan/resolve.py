@@ -318,7 +318,6 @@ def _built(words: Sequence[str], workdir: PurePosixPath, places: Places) -> Reso
         built_by=by if known else None,
         program=path,
         workdir=folder,
-        target=str(path),
     )
 
 
