@@ -10,7 +10,7 @@ _MARKED = re.compile(
     r"\b(?:PATH_TO|YOUR)_\w+|(?<!\S)\.\.\.(?!\S)|/?path/to/\S*|…"
 )
 _CAPITALS = re.compile(
-    r"^(?=.*(?:PATH|DIR|NAME|DATASET|FILE|ROOT|FOLDER|KEY|TOKEN|CHECKPOINT|XXX+))[A-Z][A-Z_-]+$"
+    r"^(?=.*(?:PATH|DIR|NAME|DATASET|FILE|ROOT|FOLDER|KEY|TOKEN|CHECKPOINT|X{3,}))[A-Z][A-Z_-]+$"
 )
 _MANUAL = re.compile(r"^\w+_(?:file|filename|file_name)$")
 _YOUR = re.compile(r"^your[-_]\w+(?:[-_]\w+)*$", re.IGNORECASE)
