@@ -139,8 +139,6 @@ def _python_kind(  # noqa: PLR0911 - one form of call after another
         module = rest[1].split(".")[0]
         if module in {"pip", "venv", "virtualenv", "ensurepip", "ipykernel", "spacy", "nltk"}:
             return "install"
-        if module in {"build", "twine"}:
-            return "other"
         return "test" if module in _TESTERS else "run"
     if rest[0] in {"-c", "--version", "-V", "--help"}:
         return "run" if rest[0] == "-c" else "other"
