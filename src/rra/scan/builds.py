@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-import configparser
 import dataclasses
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from rra.scan.objects import ConsoleScript
+
 MAKEFILE = re.compile(r"^(?:GNUm|M|m)akefile(?:\.\w+)?$|\.mk$")
 """Names of files that ``make`` reads."""
 
-BUILD_FILE = re.compile(
-    r"^CMakeLists\.txt$|^Cargo\.toml$|^setup\.(?:py|cfg)$|^pyproject\.toml$|" + MAKEFILE.pattern
-)
-"""Names of files that say what is built or installed."""
+BUILD_FILE = re.compile(r"^CMakeLists\.txt$|^Cargo\.toml$|" + MAKEFILE.pattern)
+"""Names of files that say what is built."""
 
 _COMPILER = re.compile(
     r"\$[({](?:CC|CXX|NVCC|FC|F77|LD|HIPCC|MPICC|MPICXX)[)}]|"
@@ -72,16 +70,20 @@ class Builds:
         return frozenset(path.name for path in self.programs) | frozenset(self.installed)
 
 
-def read_builds(texts: Mapping[PurePosixPath, str], files: Iterable[PurePosixPath]) -> Builds:
+def read_builds(
+    texts: Mapping[PurePosixPath, str],
+    files: Iterable[PurePosixPath],
+    scripts: Iterable[ConsoleScript] = (),
+) -> Builds:
     """Find out which programs a repository builds and installs.
 
     Args:
         texts: Texts of build files by path.
         files: Files of the repository.
+        scripts: Commands that its own packages install.
     """
     listed = frozenset(files)
     programs: dict[PurePosixPath, PurePosixPath] = {}
-    installed: dict[str, PurePosixPath] = {}
     makefiles: dict[PurePosixPath, Makefile] = {}
     for path, text in texts.items():
         if path.name == "CMakeLists.txt":
@@ -94,9 +96,8 @@ def read_builds(texts: Mapping[PurePosixPath, str], files: Iterable[PurePosixPat
             makefiles[path] = read_makefile(text)
             for name in makefiles[path].programs:
                 programs.setdefault(path.parent / name, path)
-        else:
-            installed.update(_installed(path, text, listed))
     kept = {path: by for path, by in programs.items() if path not in listed}
+    installed = {script.name: script.path for script in scripts if script.path is not None}
     return Builds(kept, installed, makefiles)
 
 
@@ -242,93 +243,3 @@ def _cargo_programs(text: str) -> Iterator[str]:
     for entry in bins if isinstance(bins, list) else []:
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             yield entry["name"]
-
-
-def _installed(
-    path: PurePosixPath, text: str, files: frozenset[PurePosixPath]
-) -> Iterator[tuple[str, PurePosixPath]]:
-    """Yield the commands that a Python package installs, and the files that they start."""
-    entries = {"pyproject.toml": _pyproject, "setup.cfg": _setup_cfg, "setup.py": _setup_py}
-    for name, target in entries[path.name](text):
-        for candidate in _module_files(target, path.parent):
-            if candidate in files:
-                yield name, candidate
-                break
-
-
-def _module_files(target: str, base: PurePosixPath) -> Iterator[PurePosixPath]:
-    if "/" in target or target.endswith(".py") or ":" not in target:
-        yield base / target
-    module = base.joinpath(*target.partition(":")[0].strip().split("."))
-    for stem in (module, base / "src" / module.relative_to(base)):
-        yield stem.with_name(stem.name + ".py")
-        yield stem / "__init__.py"
-
-
-def _pyproject(text: str) -> Iterator[tuple[str, str]]:
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return
-    tables = [_table(data, "project", "scripts"), _table(data, "project", "gui-scripts")]
-    tables.append(_table(data, "tool", "poetry", "scripts"))
-    for table in tables:
-        for name, target in table.items():
-            if isinstance(target, str):
-                yield name, target
-            elif isinstance(target, dict) and isinstance(target.get("callable"), str):
-                yield name, target["callable"]
-
-
-def _table(data: object, *keys: str) -> dict[str, object]:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, dict) else {}
-
-
-def _setup_cfg(text: str) -> Iterator[tuple[str, str]]:
-    parser = configparser.RawConfigParser(strict=False)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return
-    yield from _entries(parser.get("options.entry_points", "console_scripts", fallback=""))
-    for script in parser.get("options", "scripts", fallback="").split():
-        yield PurePosixPath(script).name, script
-
-
-def _setup_py(  # noqa: C901 - three ways of saying it
-    text: str,
-) -> Iterator[tuple[str, str]]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "scripts":
-            for script in _strings(node.value):
-                yield PurePosixPath(script).name, script
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value == "console_scripts":
-                    for entry in _strings(value):
-                        yield from _entries(entry)
-        elif isinstance(node, ast.keyword) and node.arg == "entry_points":
-            for text_value in _strings(node.value):
-                yield from _entries(text_value.partition("[console_scripts]")[2])
-
-
-def _strings(node: ast.AST) -> Iterator[str]:
-    nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
-    for item in nodes:
-        if isinstance(item, ast.Constant) and isinstance(item.value, str):
-            yield item.value
-
-
-def _entries(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        if line.strip().startswith("["):
-            return
-        name, equals, target = line.partition("=")
-        if equals and name.strip() and target.strip():
-            yield name.strip(), target.strip().split()[0]

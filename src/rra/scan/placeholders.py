@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 _MARKED = re.compile(
-    r"<[A-Za-z_][^<>]*>|(?<!\S)\[[A-Za-z_-][\w .|=-]*\]|\{[A-Za-z_][A-Za-z_ |,]*\}(?!\d)|"
+    r"<[A-Za-z_][^<>]*>|(?<!\S)\[[A-Za-z_-][\w .|=-]*\]|\{[A-Z_][A-Z_ |,]*\}(?!\d)|"
     r"\b(?:PATH_TO|YOUR)_\w+|(?<!\S)\.\.\.(?!\S)|/?path/to/\S*|…"
 )
 _CAPITALS = re.compile(

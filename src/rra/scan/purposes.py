@@ -128,7 +128,7 @@ def _make_kind(rest: list[str]) -> CommandKind:
     return "other" if any(_MAKE_OTHER.search(target) for target in targets) else "run"
 
 
-def _python_kind(  # noqa: PLR0911 - one form of call after another
+def _python_kind(
     rest: list[str],
 ) -> CommandKind:
     while rest and rest[0] in {"-u", "-O", "-B", "-E", "-s", "-i"}:

@@ -6,8 +6,8 @@ Nothing of the repository is run or imported; texts are read within the bounds o
 
 from __future__ import annotations
 
-import functools
 import dataclasses
+import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,9 +78,9 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     python_files = with_command_lines(_python_files(root, files, problems), modules)
     shell_texts = _texts(root, files, lambda path: bool(_SHELL.search(path.name)))
     documents = _documents(root, files)
-    builds = read_builds(
-        _texts(root, files, lambda path: bool(BUILD_FILE.search(path.name))), files
-    )
+    scripts = console_scripts(modules)
+    build_files = _texts(root, files, lambda path: bool(BUILD_FILE.search(path.name)))
+    builds = read_builds(build_files, files, scripts)
     lines = {path: document_lines(path, text, builds.names) for path, text in documents.items()}
     places = _places(files, builds, [*lines.values(), *map(shell_lines, shell_texts.values())])
     commands = _commands(lines, places)
@@ -136,7 +136,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         problems=tuple(problems),
         truncated=inventory.truncated,
         traits=traits,
-        console_scripts=console_scripts(modules),
+        console_scripts=scripts,
         nested_commands=nested,
     )
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from rra.scan.builds import compiled, read_builds, read_makefile
+from rra.scan.parameters import Modules, console_scripts
 
 PLAIN = """\
 CXX ?= g++
@@ -68,7 +69,8 @@ def test_programs_of_other_builders_and_installed_commands() -> None:
             "old/setup.cfg"
         ): "[options.entry_points]\nconsole_scripts =\n  go = go:main\n",
     }
-    found = read_builds(texts, files)
+    every = [*files, *texts]
+    found = read_builds(texts, every, console_scripts(Modules(every, texts.get)))
     assert {str(path): str(by) for path, by in found.programs.items()} == {
         "build/fmm": "CMakeLists.txt",
         "rs/target/release/walk": "rs/Cargo.toml",
@@ -84,7 +86,8 @@ def test_programs_of_other_builders_and_installed_commands() -> None:
 
 def test_broken_build_files_tell_nothing() -> None:
     names = ("pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "Makefile", "CMakeLists.txt")
-    found = read_builds({PurePosixPath(name): "[[[\n(\t=:\\" for name in names}, [])
+    texts = {PurePosixPath(name): "[[[\n(\t=:\\" for name in names}
+    found = read_builds(texts, texts, console_scripts(Modules(texts, texts.get)))
     assert (found.programs, found.installed) == ({}, {})
 
 
