@@ -80,9 +80,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     documents = _documents(root, files)
     scripts = console_scripts(modules)
     build_files = _texts(root, files, lambda path: bool(BUILD_FILE.search(path.name)))
-    builds = read_builds(build_files, files, scripts)
-    lines = {path: document_lines(path, text, builds.names) for path, text in documents.items()}
-    places = _places(files, builds, [*lines.values(), *map(shell_lines, shell_texts.values())])
+    lines, places = _lines(documents, shell_texts, read_builds(build_files, files, scripts), files)
     commands = _commands(lines, places)
     nested = _nested(root, shell_texts, places)
     behind = _Reach(python_files, shell_texts, files)
@@ -92,10 +90,8 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     root_texts = dict(_root_texts(root, files))
     order = _order_issues(commands, entry_points, behind, python_files)
     paths = facts.absolute_paths(python_files, shell_texts)
-    problems += _order_problems(order)
-    problems += _skip_problems(python_files, outputs)
-    problems += _path_problems(paths)
-    problems += flag_problems(commands, python_files)
+    problems += [*_order_problems(order), *_skip_problems(python_files, outputs)]
+    problems += [*_path_problems(paths), *flag_problems(commands, python_files)]
     imports = facts.third_party(python_files, _NOT_INSTALLED)
     result_files = tuple(path for path in files if dataflow.looks_like_result(path))
     hints = facts.python_hints(root_texts)
@@ -114,8 +110,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
             behind.__getitem__,
         )
     )
-    problems += trait_problems(traits)
-    problems += script_problems(root, shell_texts, started)
+    problems += [*trait_problems(traits), *script_problems(root, shell_texts, started)]
     return Scan(
         root=root.resolve(),
         files=files,
@@ -270,6 +265,18 @@ def _documents(root: Path, files: Mapping[PurePosixPath, int]) -> dict[PurePosix
     chosen = set(paths[:_MAX_DOCUMENTS])
     texts = _texts(root, files, lambda path: path in chosen)
     return {path: texts[path] for path in paths[:_MAX_DOCUMENTS] if path in texts}
+
+
+def _lines(
+    documents: Mapping[PurePosixPath, str],
+    shell_texts: Mapping[PurePosixPath, str],
+    builds: Builds,
+    files: Mapping[PurePosixPath, int],
+) -> tuple[dict[PurePosixPath, list[DocumentLine]], Places]:
+    """Return the lines of documents that may be commands, and what these are resolved against."""
+    lines = {path: document_lines(path, text, builds.names) for path, text in documents.items()}
+    scripts = [shell_lines(text) for text in shell_texts.values()]
+    return lines, _places(files, builds, [*lines.values(), *scripts])
 
 
 def _places(
