@@ -29,6 +29,7 @@ from rra.bundle.referrers import LocalReferrers, is_manifest, listed_blobs
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
     BLOCK,
+    CHUNK,
     MANIFEST_TYPE,
     MAX_MANIFEST_BYTES,
     Descriptor,
@@ -89,7 +90,7 @@ class ArchiveStore:
             CorruptError: The blob is missing, or not of that size.
         """
         with self._part(descriptor) as part:
-            while block := part.read(BLOCK):
+            while block := part.read(CHUNK):
                 yield block
 
     @contextlib.contextmanager

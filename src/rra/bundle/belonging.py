@@ -17,7 +17,7 @@ _DOCUMENTS = {".yaml", ".yml", ".json"}
 
 
 def foreign_files(
-    manifest: Manifest, element: str, paths: Iterable[PurePosixPath]
+    manifest: Manifest, element: str, paths: Iterable[PurePosixPath | str]
 ) -> Iterator[Problem]:
     """Yield a problem for each file of a layer that its element may not hold.
 

@@ -41,13 +41,14 @@ class Extracted:
         diff_id: Digest of the archive without compression, ``sha256:<hex>``.
         files: Files and links in it.
         size: Its length in bytes.
-        paths: The files and links, relative to the directory.
+        paths: The files and links, relative to the directory; as text, since there may be many and
+            an object of a path takes five times the memory.
     """
 
     diff_id: str
     files: int
     size: int
-    paths: tuple[PurePosixPath, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 def extract_archive(
@@ -130,7 +131,7 @@ class Extraction:
         for path, target in table.links.items():
             self._place.add_link(str(path).encode("utf-8", "surrogateescape"), target)
         self._left -= source.position
-        paths = (*map(PurePosixPath, table.files), *table.links)
+        paths = (*table.files, *map(str, table.links))
         return Extracted(found, len(paths), source.position, paths)
 
     def add_file(
@@ -171,14 +172,14 @@ class Extraction:
             blob = here.descriptor
             if self._place.adopt_file(_bytes(pure), here.path):
                 self._left -= blob.size
-                return Extracted(blob.digest, 1, blob.size, (pure,))
+                return Extracted(blob.digest, 1, blob.size, (path,))
         source = ByteSource(stream, room, path)
         self._place.add_file(_bytes(pure), _rest(source), executable=executable)
         found = source.digest()
         if expected_diff_id is not None and found != expected_diff_id:
             raise CorruptError(f"{path} is {found} where {expected_diff_id} is expected", hint=HINT)
         self._left -= source.position
-        return Extracted(found, 1, source.position, (pure,))
+        return Extracted(found, 1, source.position, (path,))
 
     def _take(self, path: PurePosixPath, *, folder: bool) -> None:
         self._taken.add(path, len(_bytes(path)), self._limits, folder=folder)

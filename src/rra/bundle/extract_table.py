@@ -48,7 +48,8 @@ class Taken:
             if folder and text in self.folders:
                 return
             raise unsafe(path, "another archive of the bundle has something of that name")
-        self.names[key] = text
+        # Most names fold to themselves: one text for both.
+        self.names[text if key == text else key] = text
         if folder:
             self.folders.add(text)
         self.names_bytes += length

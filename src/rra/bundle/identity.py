@@ -84,7 +84,7 @@ def core_digest(artifact: Artifact, elements: dict[str, ElementLock] | None = No
 
 def core_locks(
     artifact: Artifact,
-    archives: Iterable[tuple[Collection[PurePosixPath], ElementLock]],
+    archives: Iterable[tuple[Iterable[PurePosixPath | str], ElementLock]],
     listed: Mapping[str, Collection[PurePosixPath]] | None = None,
 ) -> dict[str, ElementLock]:
     """Return the locks of the core's elements, and read only those files again that must be.
@@ -98,11 +98,11 @@ def core_locks(
         FormatError: A file or name that no archive may hold.
         UnavailableError: A file changes while it is read.
     """
-    known = {frozenset(files): lock for files, lock in archives}
+    known = {frozenset(map(str, files)): lock for files, lock in archives}
     locks = {}
     for name in CORE_ELEMENTS:
         files = artifact.packed_files(name) if listed is None else listed[name]
-        lock = known.get(frozenset(files))
+        lock = known.get(frozenset(map(str, files)))
         locks[name] = diff_id(artifact.root, files) if lock is None else lock
     return locks
 

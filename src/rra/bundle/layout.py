@@ -32,7 +32,7 @@ from rra.bundle.jsonio import parse_json
 from rra.bundle.referrers import LocalReferrers, referrer_of
 from rra.bundle.staging import claimed
 from rra.bundle.store import (
-    BLOCK,
+    CHUNK,
     MANIFEST_TYPE,
     MAX_MANIFEST_BYTES,
     Descriptor,
@@ -86,7 +86,7 @@ class LayoutStore:
             CorruptError: The blob is missing, or not of that size.
         """
         with open_regular(self._blob(descriptor.digest), descriptor, self.name) as file:
-            while block := file.read(BLOCK):
+            while block := file.read(CHUNK):
                 yield block
 
     def put(self, chunks: Iterable[bytes], media_type: str) -> Descriptor:

@@ -29,6 +29,8 @@ MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 """Largest manifest that is read (registries must take at least this)."""
 
 BLOCK = 1 << 20
+CHUNK = 256 << 10
+"""Bytes that are read, hashed and passed on at once: so much stays in the cache of a core."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import difflib
 import errno
 import io
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rra._base.files import storage_errors
@@ -274,12 +274,12 @@ def _check_whole(
         raise CorruptError(message, hint=_HINT)
     if lock is None or lock.to_json() != config.lock:
         raise CorruptError("rra.lock is not what the bundle's config says", hint=_HINT)
-    references = tuple(references_among(staging, owners))
+    references = tuple(references_among(staging, map(PurePosixPath, owners)))
     if references:
         raise CorruptError(str(references[0]), hint=_HINT, problems=references)
-    strange = sorted(str(path) for path, _ in owners.items() ^ assigned.items())
-    if strange:
-        message = f"{printable(strange[0])} is not in the layer of its element"
+    strange = [str(path) for path, one in assigned.items() if owners.pop(str(path), None) != one]
+    if strange or owners:
+        message = f"{printable(min([*strange, *owners]))} is not in the layer of its element"
         raise CorruptError(message, hint=_HINT)
     if not core == config.core == lock.core:
         message = f"the files give core {core}, the bundle says {config.core}"

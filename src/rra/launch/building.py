@@ -69,6 +69,6 @@ def unpack_interpreter(archive: Path, directory: Path, *, digest: str) -> None:
             stream, directory, limits=_LIMITS, expected_diff_id=digest, what=archive.name
         )
     for path in found.paths:
-        if path.parts[0] != PREFIX and str(path) != DESCRIPTION:
+        if path.partition("/")[0] != PREFIX and path != DESCRIPTION:
             message = f"{archive.name} holds {printable(path)}, which is no part of an interpreter"
             raise ArchiveError(message, hint="make it again: rra lock --keep --runtime")

@@ -23,6 +23,10 @@ from rra.registry.parallel import Stop, StoppedError, first_fault, workers
 from rra.registry.partial import Partial, open_partial, partials
 from rra.registry.store import BrokenOffError, RegistryStore
 
+_BLOCK = 256 << 10
+"""Bytes that are taken from a connection at once. The client of HTTP holds each block three times
+for a moment, and four connections are open."""
+
 Titled = tuple[str, Descriptor]
 """A blob, and what progress calls it."""
 
@@ -196,7 +200,7 @@ def _go_on(job: _Job, partial: Partial) -> None:
         if start != partial.count:
             meter.add(-partial.count)
             partial.restart()
-        while block := wire.read(min(BLOCK, blob.size - partial.count + 1)):
+        while block := wire.read(min(_BLOCK, blob.size - partial.count + 1)):
             job.stop.check()
             if partial.count + len(block) > blob.size:
                 partial.restart()
