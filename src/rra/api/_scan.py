@@ -9,7 +9,9 @@ from typing import Any
 
 from rra._base.files import atomic_write
 from rra.api._result import Progress, VerbResult, silent
+from rra.errors import UsageError
 from rra.scan import Scan, scan_document, scan_repository
+from rra.scan.document import TYPE as SCAN_TYPE
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,12 +52,13 @@ def scan(
         progress: Called with one line for each step.
 
     Raises:
-        UsageError: There is no such directory.
+        UsageError: There is no such directory, or the output is a file that no scan wrote.
         StorageError: The disk is full or refuses.
     """
     found = scan_repository(directory or Path(), progress=progress)
     document = scan_document(found)
     if output is not None:
+        _insist_on_scan(output)
         progress(f"writing {output}")
         atomic_write(output, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
     return ScanResult(
@@ -63,3 +66,20 @@ def scan(
         document=document,
         output=output.parent.resolve() / output.name if output else None,
     )
+
+
+def _insist_on_scan(output: Path) -> None:
+    """Insist that a file that would be replaced is an older scan.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not output.is_file():
+        return
+    try:
+        there = json.loads(output.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        there = None
+    if not isinstance(there, dict) or there.get("type") != SCAN_TYPE:
+        message = f"{output} is there and is no scan that could be replaced"
+        raise UsageError(message, hint="name another file; it is as it was")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -31,9 +32,7 @@ from rra.scan import scan_repository
 from rra.schema import check_document
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_NESTED_HINT = (
-    "put the repository into code/ instead, beside the artifact's files: rra init --nested"
-)
+_NESTED_HINT = "put the repository into code/ instead, beside the artifact's files: rra init"
 _IGNORE_OUTPUTS = (
     "outputs/ holds what runs leave; to hide it from git without changing the code: "
     "echo outputs/ >> .git/info/exclude"
@@ -129,7 +128,8 @@ def _refuse_collisions(root: Path) -> None:
         message = (
             f"the repository has its own {', '.join(names)}, which would belong to the artifact"
         )
-        raise UsageError(message, hint=_NESTED_HINT)
+        hint = f"{_NESTED_HINT} {shlex.quote(str(root))} --nested"
+        raise UsageError(message, hint=hint)
 
 
 def collisions(root: Path) -> list[str]:

@@ -268,7 +268,8 @@ def _both(
             FileUpdate(path, "kept", why="your lines stay") if count else None, base=fresh
         )
     marked = count > 0 and conflicts == "mark"
-    why = f"{count} conflicts are marked in it" if marked else ""
+    said = "1 conflict is" if count == 1 else f"{count} conflicts are"
+    why = f"{said} marked in it" if marked else ""
     what: What = "conflict" if marked else "merged"
     return _Merged(
         FileUpdate(path, what, _diff(path, there.data, data), why),
@@ -306,11 +307,12 @@ def _diff(path: PurePosixPath, old: bytes, new: bytes) -> str:
 
 
 def _keep_valid(merged: dict[PurePosixPath, _Merged], record: TemplateRecord) -> None:
-    """Leave the manifest alone where two good texts have merged into one that is not."""
+    """Leave the manifest alone where two good texts have merged into one that is not.
+
+    Nor is one with marks in it, which no verb could read any more.
+    """
     manifest = merged.get(_MANIFEST)
     if manifest is None or manifest.data is None or manifest.update is None:
-        return
-    if manifest.update.what == "conflict":  # with marks in it, as was asked for
         return
     try:
         document = parse_yaml(manifest.data.decode(), source=layout.MANIFEST)

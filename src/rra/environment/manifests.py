@@ -15,6 +15,8 @@ from rra.environment.conda_specs import python_of_spec, read_conda_spec, split_s
 from rra.environment.requirement_files import Requirements, decode
 from rra.errors import FormatError
 
+_OF_R = re.compile(r"(?:r|r-.+|bioconductor-.+|mro-base)$")
+
 
 def read_conda(path: Path, name: str) -> Requirements:
     """Read a conda ``environment.yml``: its conda packages by the reviewed table, its pip list."""
@@ -42,6 +44,12 @@ def read_conda(path: Path, name: str) -> Requirements:
             result.remark(name, remark, line=line)
         elif requirement is None and split_spec(spec)[0] not in {"python", "pip"}:
             system.append(split_spec(spec)[0])
+    foreign = sorted(name for name in system if _OF_R.match(name))
+    if foreign:
+        shown = ", ".join(foreign)
+        message = f"packages of R are not rebuilt without conda, nothing replaces them: {shown}"
+        result.remark(name, message)
+    system = [one for one in system if one not in foreign]
     if system:
         shown = ", ".join(sorted(system))
         message = f"system packages of conda are left out, wheels bring their own: {shown}"

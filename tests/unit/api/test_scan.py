@@ -63,3 +63,18 @@ def test_nothing_of_the_repository_is_run_or_changed(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such directory"):
         api.scan(tmp_path / "none")
+
+
+@pytest.mark.parametrize("there", ["# Study\n", "[1]", '{"type": "rra-lint/v1"}', ""])
+def test_no_file_is_replaced_but_an_older_scan(tmp_path: Path, there: str) -> None:
+    root = write(tmp_path / "study", STUDY)
+    place = tmp_path / "scan.json"
+    place.write_text(there, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"scan\.json is there and is no scan"):
+        api.scan(root, output=place)
+    assert place.read_text("utf-8") == there
+    place.unlink()
+    first = api.scan(root, output=place).document
+    (root / "more.py").write_text("print(2)\n", encoding="utf-8")
+    second = api.scan(root, output=place).document
+    assert json.loads(place.read_text("utf-8")) == second != first

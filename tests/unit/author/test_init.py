@@ -152,7 +152,7 @@ def test_collisions_are_refused_with_the_way_out(tmp_path: Path, name: str) -> N
     write(tmp_path, {**FILES, name: "theirs"})
     with pytest.raises(UsageError, match=name.split("/", maxsplit=1)[0]) as caught:
         plan_init(tmp_path)
-    assert "--nested" in caught.value.hint
+    assert caught.value.hint.endswith(f": rra init {tmp_path} --nested")
     init(tmp_path, nested=True)
     assert (tmp_path / "code" / name).read_text() == "theirs"
     load_artifact(tmp_path)

@@ -133,6 +133,22 @@ def test_the_author_decides_conflicts(
     assert api.update(root).exit_code == 0
 
 
+def test_no_marks_are_put_into_the_manifest(root: Path, template: Path) -> None:
+    """With marks in it no verb could read it any more, update among them."""
+    newer(template)
+    change(template / "{{cookiecutter.name}}/rra.yaml", "license: MIT", "license: BSD-3-Clause")
+    change(root / "rra.yaml", "license: MIT", "license: Apache-2.0")
+    before = (root / "rra.yaml").read_bytes()
+    result = api.update(root, conflicts="mark")
+    assert result.exit_code == 1
+    (manifest,) = [one for one in result.updates if str(one.path) == "rra.yaml"]
+    assert manifest.what == "conflict"
+    assert "it would break the format" in manifest.why
+    assert (root / "rra.yaml").read_bytes() == before
+    assert api.update(root, conflicts="author").exit_code == 0
+    assert load_artifact(root).manifest.license == "Apache-2.0"
+
+
 def test_what_the_author_removed_stays_removed_and_what_is_changed_is_not_removed(
     root: Path, template: Path
 ) -> None:

@@ -188,6 +188,13 @@ def test_conda_environments_by_the_reviewed_table(tmp_path: Path) -> None:
     assert "system packages of conda are left out, wheels bring their own: cudatoolkit" in report
 
 
+def test_no_wheel_brings_r(tmp_path: Path) -> None:
+    text = "dependencies: [r-base=4.0, numpy, cudatoolkit]\n"
+    report = said(detect(tmp_path, {"environment.yml": text}))
+    assert "packages of R are not rebuilt without conda, nothing replaces them: r-base" in report
+    assert "wheels bring their own: cudatoolkit" in report
+
+
 def test_pyproject_setup_cfg_and_poetry(tmp_path: Path) -> None:
     project = '[project]\nname = "x"\nrequires-python = ">=3.8,<3.10"\ndependencies = ["numpy>1"]\n'
     found = detect(tmp_path / "a", {"pyproject.toml": project})
