@@ -6,8 +6,9 @@ Every function returns a frozen result with ``ok``, ``exit_code``, ``problems`` 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rra._base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rra.api._attach import attach
@@ -97,14 +98,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a verb's module when its function is asked for (PEP 562)."""
-    if name not in __all__:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    return getattr(importlib.import_module(f"rra.api._{name}"), name)
-
-
-def __dir__() -> list[str]:
-    """Name the verbs."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, {f"_{name}": (name,) for name in __all__})
