@@ -6,9 +6,13 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterator
 
+from rra.scan.consoles import console_calls
+
 PROMPT = re.compile(
     r"^\s*(?:\([\w.-]+\)\s*)?(?:[\w.-]+@[\w.-]+[^$#%]*)?(?:\$|%|>|❯)\s+|^\s*~?[\w.-]*/?[\w./-]*\$\s+|"
-    r"^\s*PS [^>]*>\s*|^\s*[A-Z]:\\[^>]*>\s*|^\s*In \[\d*\]:\s*(?=[!%])"
+    r"^\s*PS [^>]*>\s*|^\s*[A-Z]:\\[^>]*>\s*|^\s*In \[\d*\]:\s*(?=[!%])|"
+    r"^\s*[A-Za-z][\w.-]*>\s+(?=(?:python[\d.]*|make|cmake|bash|sh|pip3?|Rscript|julia|perl|octave|"
+    r"matlab|java|gcc|g\+\+)\s|\./|make$)"
 )
 """A prompt of a shell in front of a command."""
 
@@ -28,7 +32,7 @@ _STRONG = re.compile(
     r"(?:python[\d.]*\s+(?:-[umOB]\s+)*(?:\S+\.py\b|-m\s+[\w.]+|setup\.py)|"
     r"(?:bash|sh|sbatch)\s+\S+\.(?:sh|slurm|bash|sbatch)\b|\./[\w./-]+(?:\s|$)|"
     r"(?:torchrun|accelerate launch|deepspeed|mpirun|horovodrun)\s.*\.py\b|Rscript\s+\S+\.[Rr]\b|"
-    r"julia\s.*\.jl\b|(?:python[\d.]*\s+-m\s+)?pip3?\s+install\s+\S|conda\s+(?:env|install|create|"
+    r"perl\s+(?:-\w+\s+)*\S+\.pl\b|julia\s.*\.jl\b|(?:python[\d.]*\s+-m\s+)?pip3?\s+install\s+\S|conda\s+(?:env|install|create|"
     r"activate)\b|git\s+clone\s+\S|(?:wget|curl)\s+\S*(?:-|http)|jupyter\s+(?:notebook|nbconvert|"
     r"lab)\b)"
 )
@@ -123,7 +127,9 @@ def block_lines(body: list[tuple[int, str]], block: int, info: str) -> list[Docu
     if info in _NOT_SHELL:
         # Shell commands are often set as Python; none of them is valid Python.
         kept = [(n, re.sub(r"^\s*[!%]\s*(?=pip|python)", "", t).strip()) for n, t in joined]
-        return [DocumentLine(t, n, block, sure=True) for n, t in kept if _is_shell_in_python(t)]
+        kept = [(number, text) for number, text in kept if _is_shell_in_python(text)]
+        kept += console_calls(body, info)
+        return [DocumentLine(text, number, block, sure=True) for number, text in sorted(kept)]
     prompted = any(PROMPT.match(line) for _, line in joined)
     found = []
     for number, line in joined:

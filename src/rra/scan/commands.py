@@ -9,10 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.scan.blocks import DocumentLine, reads_as_prose
+from rra.scan.consoles import console_call, console_file, console_installs
 from rra.scan.objects import Command, CommandKind
+from rra.scan.pipelines import pipelines
 from rra.scan.placeholders import find_placeholders
 from rra.scan.purposes import RUNNERS, SHELLS, SHOWERS, kind_of, purpose_of
-from rra.scan.resolve import Places, Resolved, normal, resolve
+from rra.scan.resolve import Places, Resolved, normal, resolve, resolve_file
 from rra.scan.shellwords import (
     PYTHON,
     expand,
@@ -23,7 +25,7 @@ from rra.scan.shellwords import (
     take_wrappers,
 )
 
-__all__ = ["Places", "nested_commands", "read_commands"]
+__all__ = ["DocumentCommands", "Places", "nested_commands", "read_commands", "read_document"]
 
 _PLAUSIBLE = re.compile(r"[A-Za-z_.~/$][\w./+~${}:-]*(?:\s|$)|\S+=\S*(?:\s|$)")
 _CLONE = re.compile(r"\bgit\s+clone\s.*?([\w.-]+?)(?:\.git)?/?(?=\s|$|[;&])")
@@ -53,9 +55,35 @@ _BUILTINS = frozenset(
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class DocumentCommands:
+    """The commands of one document.
+
+    Attributes:
+        commands: One for each line.
+        inner: Those that a line joins, in a loop, in a condition or one behind another.
+    """
+
+    commands: list[Command]
+    inner: list[Command]
+
+
 def read_commands(
     lines: Iterable[DocumentLine], source: PurePosixPath, places: Places
 ) -> list[Command]:
+    """Turn the lines of one document into commands, one for each line; see `read_document`.
+
+    Args:
+        lines: Lines that may be commands.
+        source: The document.
+        places: What is in the repository.
+    """
+    return read_document(lines, source, places).commands
+
+
+def read_document(
+    lines: Iterable[DocumentLine], source: PurePosixPath, places: Places
+) -> DocumentCommands:
     """Turn the lines of one document into commands.
 
     Within a block ``cd`` and assignments hold for the lines that follow. Lines that are neither
@@ -67,6 +95,7 @@ def read_commands(
         places: What is in the repository.
     """
     found: list[Command] = []
+    inner: list[Command] = []
     state = _Block(-1)
     cloned: set[str] = set()
     for line in lines:
@@ -81,7 +110,9 @@ def read_commands(
         command = _command(text, line, source, state, places)
         if _is_meant(command, line, places):
             found.append(command)
-    return found
+            if not console_call(text) and pipelines(text) != [text]:
+                inner += _joined(dataclasses.replace(line, text=text), source, state.copy(), places)
+    return DocumentCommands(found, inner)
 
 
 def nested_commands(
@@ -105,34 +136,29 @@ def nested_commands(
     for line in lines:
         if each_line_alone:
             state = _Block(0, start)
-        for variables, words in simple_commands(line.text):
-            if not words:
-                state.variables.update(variables)
-                continue
-            if words[0] in {"cd", "pushd"}:
-                state.change_folder(" ".join(words[1:2]), places, source.parent)
-                continue
-            if words[0] in {"export", "readonly", "declare", "local"}:
-                state.assign(words[1:])
-                continue
-            if words[0] in _BUILTINS or _CONTROL.match(words[0]):
-                continue
-            text = line.text if _is_whole(line.text) else " ".join(_quoted(words))
-            command = _command_of(text, words, variables, line, source, state, places)
-            if command.kind != "other" or command.script is not None or command.built_by:
-                found.append(command)
+        found += _joined(line, source, state, places)
     return found
 
 
-def _is_whole(text: str) -> bool:
-    """Tell whether a line holds nothing but one command."""
-    parts = list(simple_commands(text))
-    return len(parts) == 1 and not re.match(r"(?:if|while|for|do|then)\b", text)
-
-
-def _quoted(words: Iterable[str]) -> Iterator[str]:
-    for word in words:
-        yield f'"{word}"' if not word or re.search(r"\s", word) else word
+def _joined(
+    line: DocumentLine, source: PurePosixPath, state: _Block, places: Places
+) -> Iterator[Command]:
+    """Yield the commands that a line joins, following ``cd`` and assignments among them."""
+    for text in pipelines(line.text):
+        state.names.update(re.findall(r"\b(?:for|read)\s+([A-Za-z_]\w*)", line.text))
+        variables, words = next(
+            ((given, words) for given, words in simple_commands(text) if given or words), ((), [])
+        )
+        if not words:
+            state.variables.update(variables)
+        elif words[0] in {"cd", "pushd"}:
+            state.change_folder(" ".join(words[1:2]), places, source.parent)
+        elif words[0] in {"export", "readonly", "declare", "local"}:
+            state.assign(words[1:])
+        elif words[0] not in _BUILTINS and not _CONTROL.match(words[0]):
+            command = _command_of(text, words, variables, line, source, state, places)
+            if command.kind != "other" or command.script is not None or command.built_by:
+                yield command
 
 
 class _Block:
@@ -144,6 +170,13 @@ class _Block:
         self.variables: dict[str, str] = {}
         self.exported: dict[str, str] = {}
         self.names: set[str] = set()
+
+    def copy(self) -> _Block:
+        """Return a block of the same state that can be changed on its own."""
+        other = _Block(self.number, self.workdir)
+        other.variables, other.exported = dict(self.variables), dict(self.exported)
+        other.names = set(self.names)
+        return other
 
     def enter(self, text: str, places: Places, cloned: Collection[str]) -> str:
         """Follow a leading ``cd`` and assignments; return what is left of the line.
@@ -193,6 +226,8 @@ class _Block:
 def _command(
     text: str, line: DocumentLine, source: PurePosixPath, state: _Block, places: Places
 ) -> Command:
+    if console_call(text):
+        return _typed_at_a_prompt(text, line, source, state, places)
     text = re.sub(r"\s*&\s*$", "", text) if not text.endswith("&&") else text
     values = {n: v for n, v in state.variables.items() if "$" not in v}
     plain = expand(text, values) if "$" in text else text
@@ -206,6 +241,29 @@ def _command(
     argv = ("bash", "-c", _python_name_in(plain)) if shell else _argv(words, command)
     return dataclasses.replace(
         command, text=text, argv=argv, shell=shell, variables=() if shell else given
+    )
+
+
+def _typed_at_a_prompt(
+    text: str, line: DocumentLine, source: PurePosixPath, state: _Block, places: Places
+) -> Command:
+    """Return what is typed at the prompt of R, Julia or Octave, as a command for a shell."""
+    named = console_file(text)
+    resolved = resolve_file(named, state.workdir, source, places)
+    kind: CommandKind = "install" if not named and console_installs(text) else "run"
+    program = {"r": ("Rscript", "-e"), "julia": ("julia", "-e"), "matlab": ("octave", "--eval")}
+    return Command(
+        text=text,
+        source=source,
+        line=line.line,
+        kind=kind,
+        argv=(*program[console_call(text)], text),
+        workdir=str(resolved.workdir),
+        script=resolved.script,
+        target=resolved.target,
+        purpose=purpose_of(kind, (named or text,), resolved.script, resolved.target),
+        resolution=resolved.resolution,
+        why=resolved.why,
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "notebook_lines",
     "plain_lines",
     "rst_lines",
+    "running_text",
     "shell_lines",
     "starts_program",
 ]
@@ -57,6 +58,8 @@ _SAYS_RUN = re.compile(
 )
 _SAYS_USE = re.compile(r"(?i)\b(?:with|using|use|by|via|just|do|and|then)\b\W*$")
 _NOTHING_SAID = frozenset({"pip install", "pip3 install", "conda install", "apt install"})
+_LABEL = re.compile(r"^\s*[A-Z][\w /()-]{0,40}:\s+(?=\S)")
+"""A word that says what the command behind it is for: ``Train:    python train.py``."""
 _OLD_QUOTES = re.compile(r"``?([^`'\n]+(?:\n[^`'\n]+)?)''?")
 
 
@@ -128,7 +131,7 @@ class _Markdown:
             self._body.append((number, _LIST_MARK.sub("", line).strip()))
         else:
             self._block += 1
-            self._found += _running_text(line, number, self._block, self._programs)
+            self._found += running_text(line, number, self._block, self._programs)
         self._blank_before = not line.strip()
 
     _quoted_fence = False
@@ -184,7 +187,7 @@ def rst_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]:
             indent, info = depth, language(directive["info"]) if directive else ""
         block += 1
         if not _RST_OTHER.match(line):
-            found += _running_text(line, number, block, programs)
+            found += running_text(line, number, block, programs)
         block += 1 if indent is not None else 0
     return found + block_lines(body, block, info)
 
@@ -213,8 +216,8 @@ def plain_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]
             found.append(DocumentLine(plain, number, block, prompted=True, sure=True))
         elif known and stands_alone and " " in plain and not reads_as_prose(plain):
             found.append(DocumentLine(plain, number, block))
-        elif is_surely_command(_LIST_MARK.sub("", plain)):
-            found.append(DocumentLine(_LIST_MARK.sub("", plain), number, block))
+        elif is_surely_command(said := _LABEL.sub("", _LIST_MARK.sub("", plain))):
+            found.append(DocumentLine(said, number, block))
     found += _in_old_quotes(text, programs)
     return sorted(found, key=lambda one: one.line)
 
@@ -300,9 +303,17 @@ def _in_cell(text: str, number: int) -> DocumentLine:
     return DocumentLine(text, number, 0, sure=True)
 
 
-def _running_text(
+def running_text(
     line: str, number: int, block: int, programs: Collection[str]
 ) -> Iterator[DocumentLine]:
+    """Yield the code spans of a line that start a program, or the line when it is a command.
+
+    Args:
+        line: The line.
+        number: Its number.
+        block: Number of its block.
+        programs: Names of programs that the repository builds or installs.
+    """
     spans = [(m.start(), m[2]) for m in _INLINE.finditer(line)]
     spans += [(m.start(), html.unescape(m[1])) for m in _HTML_CODE.finditer(line)]
     for start, span in sorted(spans):
@@ -311,6 +322,6 @@ def _running_text(
             yield DocumentLine(text, number, block, inline=True)
     if not spans:
         plain = _LIST_MARK.sub("", line).strip().removesuffix("**")
-        plain = PROMPT.sub("", plain)
+        plain = PROMPT.sub("", _LABEL.sub("", plain))
         if is_surely_command(plain):
             yield DocumentLine(plain, number, block)

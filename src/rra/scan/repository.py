@@ -15,16 +15,10 @@ from pathlib import Path, PurePosixPath
 
 from rra.artifact.notebook import read_cells
 from rra.errors import FormatError, Problem, UsageError
-from rra.scan import dataflow, facts
+from rra.scan import dataflow, facts, sources
 from rra.scan.builds import BUILD_FILE, Builds, compiled, read_builds
-from rra.scan.commands import Places, nested_commands, read_commands
-from rra.scan.documents import (
-    DOCUMENT,
-    DocumentLine,
-    document_lines,
-    notebook_lines,
-    shell_lines,
-)
+from rra.scan.commands import Places, nested_commands, read_document
+from rra.scan.documents import DocumentLine, document_lines, notebook_lines, shell_lines
 from rra.scan.inventory import MAX_FILES, take_inventory
 from rra.scan.objects import (
     AbsolutePath,
@@ -36,6 +30,7 @@ from rra.scan.objects import (
     ResultsTable,
     Scan,
 )
+from rra.scan.pages import html_lines
 from rra.scan.parameters import Modules, console_scripts
 from rra.scan.parameters.scripts import flag_problems, with_command_lines
 from rra.scan.python import read_constants, read_python
@@ -49,9 +44,8 @@ _PYTHON2_MODULES = frozenset(
     | {"httplib", "urlparse", "cStringIO", "HTMLParser", "Tkinter", "distutils", "imp"}
 )
 _NOT_INSTALLED = sys.stdlib_module_names | _PYTHON2_MODULES
-_SHELL = re.compile(r"\.(?:sh|bash|zsh|slurm|sbatch|pbs)$|^(?:GNUm|M|m)akefile$")
 _MAX_PYTHON_FILES = 3_000
-_MAX_DOCUMENTS = 200
+_MAX_NOTEBOOKS = 200
 
 
 def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None) -> Scan:
@@ -76,40 +70,31 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     tell(f"reading code and documents among {len(files)} files")
     modules = Modules(files, functools.lru_cache(256)(lambda path: read_text(root / path)))
     python_files = with_command_lines(_python_files(root, files, problems), modules)
-    shell_texts = _texts(root, files, lambda path: bool(_SHELL.search(path.name)))
-    documents = _documents(root, files)
+    shell_texts = sources.shell_sources(root, files)
+    documents = sources.documents(root, files)
     scripts = console_scripts(modules)
-    build_files = _texts(root, files, lambda path: bool(BUILD_FILE.search(path.name)))
-    lines, places = _lines(documents, shell_texts, read_builds(build_files, files, scripts), files)
-    commands = _commands(lines, places)
-    nested = _nested(root, shell_texts, places)
+    build_files = sources.read_texts(root, files, lambda p: bool(BUILD_FILE.search(p.name)))
+    root_texts = dict(sources.root_texts(root, files))
+    imports = facts.third_party(python_files, _NOT_INSTALLED)
+    builds = read_builds(build_files, files, scripts)
+    packages = _packages_named(root_texts) | frozenset(imports)
+    lines, places = _lines(documents, shell_texts, builds, files, packages)
+    commands, inner = _commands(lines, places)
+    nested = (*inner, *_nested(root, shell_texts, places))
     behind = _Reach(python_files, shell_texts, files)
     entry_points = _entry_points(commands, python_files, shell_texts, files)
-    started = commands + _commands({p: shell_lines(t) for p, t in shell_texts.items()}, places)
+    started = commands + nested
     outputs = dataflow.find_outputs(files, python_files, started, _workdirs(commands, behind))
-    root_texts = dict(_root_texts(root, files))
     order = _order_issues(commands, entry_points, behind, python_files)
     paths = facts.absolute_paths(python_files, shell_texts)
     problems += [*_order_problems(order), *_skip_problems(python_files, outputs)]
-    problems += [*_path_problems(paths), *flag_problems(commands, python_files)]
-    imports = facts.third_party(python_files, _NOT_INSTALLED)
+    problems += [*_path_problems(paths), *flag_problems((*commands, *nested), python_files)]
     result_files = tuple(path for path in files if dataflow.looks_like_result(path))
     hints = facts.python_hints(root_texts)
     tell("looking at notebooks, links and dates")
-    traits = repository_traits(
-        Seen(
-            root,
-            files,
-            python_files,
-            shell_texts,
-            started,
-            outputs,
-            result_files,
-            hints,
-            imports,
-            behind.__getitem__,
-        )
-    )
+    code = (python_files, shell_texts, started, outputs)
+    seen = Seen(root, files, *code, result_files, hints, imports, behind.__getitem__)
+    traits = repository_traits(seen)
     problems += [*trait_problems(traits), *script_problems(root, shell_texts, started)]
     return Scan(
         root=root.resolve(),
@@ -138,7 +123,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
 
 def files_behind_script(scan: Scan, script: PurePosixPath) -> tuple[PurePosixPath, ...]:
     """Return a script and every file of the repository that it imports or starts."""
-    texts = {p: read_text(scan.root / p) or "" for p in scan.files if _SHELL.search(p.name)}
+    texts = sources.shell_sources(scan.root, scan.files)
     return files_behind(script, scan.python_files, texts, scan.files)
 
 
@@ -237,50 +222,45 @@ def _notebook(root: Path, path: PurePosixPath, problems: list[Problem]) -> str |
     return re.sub(r"^(\s*)[%!].*$", r"\1pass", code, flags=re.MULTILINE)
 
 
-def _texts(
-    root: Path, files: Mapping[PurePosixPath, int], wanted: Callable[[PurePosixPath], bool]
-) -> dict[PurePosixPath, str]:
-    found = {}
-    for path in files:
-        text = read_text(root / path) if wanted(path) else None
-        if text is not None:
-            found[path] = text
-    return found
-
-
-def _root_texts(
-    root: Path, files: Mapping[PurePosixPath, int]
-) -> Iterator[tuple[PurePosixPath, str]]:
-    for path, size in files.items():
-        if len(path.parts) == 1 and size < 200_000:
-            text = read_text(root / path)
-            if text is not None:
-                yield path, text
-
-
-def _documents(root: Path, files: Mapping[PurePosixPath, int]) -> dict[PurePosixPath, str]:
-    """Read the documents, READMEs first and those near the root first."""
-    paths = [path for path in files if DOCUMENT.search(path.name)]
-    paths.sort(key=lambda p: (not p.name.lower().startswith("readme"), len(p.parts), str(p)))
-    chosen = set(paths[:_MAX_DOCUMENTS])
-    texts = _texts(root, files, lambda path: path in chosen)
-    return {path: texts[path] for path in paths[:_MAX_DOCUMENTS] if path in texts}
-
-
 def _lines(
     documents: Mapping[PurePosixPath, str],
     shell_texts: Mapping[PurePosixPath, str],
     builds: Builds,
     files: Mapping[PurePosixPath, int],
+    packages: frozenset[str],
 ) -> tuple[dict[PurePosixPath, list[DocumentLine]], Places]:
     """Return the lines of documents that may be commands, and what these are resolved against."""
-    lines = {path: document_lines(path, text, builds.names) for path, text in documents.items()}
+    lines = {path: _document_lines(path, text, builds) for path, text in documents.items()}
     scripts = [shell_lines(text) for text in shell_texts.values()]
-    return lines, _places(files, builds, [*lines.values(), *scripts])
+    known = packages | _packages_installed(line for document in lines.values() for line in document)
+    return lines, _places(files, builds, [*lines.values(), *scripts], known)
+
+
+def _packages_installed(lines: Iterable[DocumentLine]) -> frozenset[str]:
+    """Return the names of packages that documents have somebody install, as modules."""
+    texts = (line.text for line in lines if re.search(r"\binstall\b|\badd\b", line.text))
+    words = {word for text in texts for word in re.findall(r"(?<![\w/-])[A-Za-z][\w.-]*", text)}
+    return frozenset(re.sub(r"[-.]", "_", word) for word in words)
+
+
+def _packages_named(root_texts: Mapping[PurePosixPath, str]) -> frozenset[str]:
+    """Return the names that manifests at the top of the repository mention, as modules."""
+    texts = (text for path, text in root_texts.items() if facts.is_manifest(path))
+    words = {word for text in texts for word in re.findall(r"[A-Za-z][\w.-]*", text)}
+    return frozenset(re.sub(r"[-.]", "_", word) for word in words)
+
+
+def _document_lines(path: PurePosixPath, text: str, builds: Builds) -> list[DocumentLine]:
+    if path.suffix.lower() in {".html", ".htm"}:
+        return html_lines(text, builds.names)
+    return document_lines(path, text, builds.names)
 
 
 def _places(
-    files: Mapping[PurePosixPath, int], builds: Builds, lines: Iterable[Iterable[DocumentLine]]
+    files: Mapping[PurePosixPath, int],
+    builds: Builds,
+    lines: Iterable[Iterable[DocumentLine]],
+    packages: frozenset[str],
 ) -> Places:
     """Return what commands are resolved against, with programs that documents compile."""
     folders = {parent for path in files for parent in path.parents}
@@ -290,19 +270,22 @@ def _places(
             place = PurePosixPath(name)
             if place not in files:
                 programs.setdefault(place, PurePosixPath())
-    return Places(files, folders, dataclasses.replace(builds, programs=programs))
+    return Places(files, folders, dataclasses.replace(builds, programs=programs), packages)
 
 
 def _commands(
     lines: Mapping[PurePosixPath, list[DocumentLine]], places: Places
-) -> tuple[Command, ...]:
-    """Read the commands of all documents; the first of equal ones counts."""
+) -> tuple[tuple[Command, ...], tuple[Command, ...]]:
+    """Read the commands of all documents, and those that lines join; the first of equals counts."""
     found: dict[tuple[object, ...], Command] = {}
+    inner: dict[tuple[object, ...], Command] = {}
     for source, document in lines.items():
-        for command in read_commands(document, source, places):
-            key = (command.argv, command.workdir, command.variables)
-            found.setdefault(key, command)
-    return tuple(found.values())
+        read = read_document(document, source, places)
+        for command in read.commands:
+            found.setdefault((command.argv, command.workdir, command.variables), command)
+        for command in read.inner:
+            inner.setdefault((command.argv, command.workdir, command.text), command)
+    return tuple(found.values()), tuple(inner.values())
 
 
 def _nested(
@@ -317,7 +300,7 @@ def _nested(
         else:
             lines = [DocumentLine(command, number, 0) for number, command in makefile.recipes]
             found += nested_commands(lines, path, places, each_line_alone=True)
-    for path in [path for path in places.files if path.suffix == ".ipynb"][:_MAX_DOCUMENTS]:
+    for path in [path for path in places.files if path.suffix == ".ipynb"][:_MAX_NOTEBOOKS]:
         try:
             cells = read_cells(root / path)
         except (FormatError, OSError, UnicodeDecodeError):
@@ -350,17 +333,24 @@ def _entry_points(
         is_test = path.name.startswith(("test_", "conftest", "setup.py")) or "tests" in path.parts
         if path.suffix == ".py" and meant and not is_test:
             paths.append(path)
-    paths += [path for path in shell_texts if path.suffix in {".sh", ".bash"}]
+    paths += [path for path in shell_texts if not path.name.lower().endswith("makefile")]
     paths += [path for path in files if path.suffix == ".ipynb"]
     return tuple(
-        _entry_point(path, path in documented, python_files.get(path))
+        _entry_point(
+            path, python_files.get(path), documented=path in documented, shell=path in shell_texts
+        )
         for path in dict.fromkeys(paths)
     )
 
 
-def _entry_point(path: PurePosixPath, documented: bool, python: PythonFile | None) -> EntryPoint:  # noqa: FBT001 - private
-    kinds = {".py": "python", ".sh": "shell", ".bash": "shell", ".ipynb": "notebook"}
-    kind = "make" if path.name.lower().endswith("makefile") else kinds.get(path.suffix, "other")
+def _entry_point(
+    path: PurePosixPath, python: PythonFile | None, *, documented: bool, shell: bool
+) -> EntryPoint:
+    kind = {".py": "python", ".ipynb": "notebook"}.get(path.suffix, "other")
+    if path.name.lower().endswith("makefile"):
+        kind = "make"
+    elif shell:
+        kind = "shell"
     if python is None:
         return EntryPoint(path, kind, documented)  # type: ignore[arg-type]
     return EntryPoint(path, kind, documented, python.command_line)  # type: ignore[arg-type]
@@ -420,6 +410,8 @@ def _results(
     tables: list[ResultsTable] = []
     sentences: list[ResultsTable] = []
     for path, text in documents.items():
+        if path.suffix.lower() in {".html", ".htm"}:
+            continue  # a page repeats the README, or is made from it
         found, said = document_results(text, path, lines[path])
         if not (tables and not path.name.lower().startswith("readme")):
             tables += found

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
+from rra.environment.names import distribution_of_import
 from rra.scan.builds import Builds
 from rra.scan.objects import Resolution
 from rra.scan.purposes import RUNNERS, SHELLS, SHOWERS
@@ -61,6 +62,23 @@ _LAUNCH_MODULES = frozenset(
     }
     | {"memory_profiler", "scalene", "mpi4py", "papermill", "nbconvert", "bdb", "ipdb", "debugpy"}
 )
+_TOOL_MODULES = frozenset(
+    {
+        "pip",
+        "build",
+        "twine",
+        "installer",
+        "wheel",
+        "setuptools",
+        "virtualenv",
+        "pipx",
+        "tox",
+        "nox",
+    }
+    | {"pre_commit", "black", "ruff", "mypy", "flake8", "pylint", "isort", "sphinx", "mkdocs"}
+    | {"nltk", "poetry", "hatch", "cibuildwheel", "uv", "coverage", "pyflakes", "pytest_cov"}
+)
+"""Modules that are started with ``-m`` and that nobody imports."""
 _SHOWN = re.compile(r"^[\w./+-]+$")
 
 
@@ -72,11 +90,22 @@ class Places:
         files: Files of the repository.
         folders: Its folders.
         builds: Programs that it builds or installs.
+        packages: Modules that its code imports and packages that its documents and manifests name.
     """
 
     files: Collection[PurePosixPath]
     folders: Collection[PurePosixPath]
     builds: Builds = dataclasses.field(default_factory=Builds)
+    packages: Collection[str] = frozenset()
+
+    def is_known_module(self, name: str) -> bool:
+        """Tell whether a module that is not here comes from a package that somebody knows.
+
+        Args:
+            name: Its top-level name.
+        """
+        known = name in sys.stdlib_module_names or name in _LAUNCH_MODULES | _TOOL_MODULES
+        return known or name in self.packages or distribution_of_import(name) is not None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,9 +162,10 @@ def resolve(  # noqa: C901, PLR0911 - one way of starting things after another
     built = _built(words, workdir, places)
     if built is not None:
         return built
-    if PYTHON.match(program) and "-m" in words[1:4] and words.index("-m") + 1 < len(words):
+    option = _python_option(words) if PYTHON.match(program) else ""
+    if option == "-m" and words.index("-m") + 1 < len(words):
         return _module(words, workdir, source, places)
-    if PYTHON.match(program) and "-c" in words[1:4]:
+    if option == "-c":
         return _inline_code(words, workdir, places)
     candidates = list(_candidates(words, workdir, places))
     folders = [workdir]
@@ -149,6 +179,25 @@ def resolve(  # noqa: C901, PLR0911 - one way of starting things after another
     if not candidates:
         return Resolved("outside", why=f"{program} is a program from outside", workdir=workdir)
     return _elsewhere(candidates, workdir, source, places)
+
+
+def resolve_file(
+    name: str, workdir: PurePosixPath, source: PurePosixPath, places: Places
+) -> Resolved:
+    """Find a file that the prompt of another language is told to run.
+
+    Args:
+        name: The file as written, or empty where none is named.
+        workdir: Directory that is worked in.
+        source: The document.
+        places: What is in the repository.
+    """
+    if not name:
+        return Resolved("outside", why="it is typed at a prompt", workdir=workdir)
+    found = find(name, workdir, places)
+    if found is not None:
+        return Resolved("script", found, workdir=workdir)
+    return _elsewhere([name], workdir, source, places)
 
 
 def find(name: str, workdir: PurePosixPath, places: Places) -> PurePosixPath | None:
@@ -204,6 +253,19 @@ def _candidates(words: Sequence[str], workdir: PurePosixPath, places: Places) ->
     yield from (w for w in plain if w.endswith(_CODE))
     if program in RUNNERS | set(_IMPLIED):
         yield from _runner_names(program, plain, workdir, places)
+
+
+def _python_option(words: Sequence[str]) -> str:
+    """Return ``-m`` or ``-c`` when the interpreter itself is given it, in front of any script."""
+    takes = False
+    for word in words[1:]:
+        if takes or word in {"-W", "-X"}:
+            takes = not takes
+        elif word in {"-m", "-c"}:
+            return word
+        elif not word.startswith("-"):
+            break
+    return ""
 
 
 def _python_names(rest: Sequence[str], workdir: PurePosixPath, places: Places) -> Iterator[str]:
@@ -364,8 +426,17 @@ def _module(  # noqa: PLR0911 - one place after another
         depth = len(name.split(".")) + (elsewhere[0].name == "__main__.py")
         return Resolved("script", elsewhere[0], workdir=PurePosixPath(*elsewhere[0].parts[:-depth]))
     local = any(folder.name == top for folder in places.folders) and top != "pip"
-    if local and top not in sys.stdlib_module_names | _LAUNCH_MODULES:
+    return _module_elsewhere(name, top, workdir, places, local=local)
+
+
+def _module_elsewhere(
+    name: str, top: str, workdir: PurePosixPath, places: Places, *, local: bool
+) -> Resolved:
+    outside = top in sys.stdlib_module_names | _LAUNCH_MODULES
+    if (local and not outside) or not places.is_known_module(top):
         why = f"no module {name} is in the repository"
+        if not local:
+            why += f", and neither its code nor its documents name a package {top}"
         return Resolved("missing", target=name, why=why, workdir=workdir)
     return Resolved("outside", why=f"{name} is a module from outside", workdir=workdir)
 

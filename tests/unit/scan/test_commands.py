@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from rra.scan import Command
-from rra.scan.commands import Places, read_commands
-from rra.scan.documents import DocumentLine, markdown_lines, rst_lines, shell_lines
+from rra.scan.commands import Places, read_commands, read_document
+from rra.scan.documents import DocumentLine, markdown_lines, plain_lines, rst_lines, shell_lines
 
 FILES = [
     PurePosixPath(name)
@@ -179,3 +179,40 @@ def test_shell_scripts_without_their_comments() -> None:
 def test_broken_lines_do_no_harm(text: str) -> None:
     for lines in (markdown_lines(f"```\n{text}\n```\n"), rst_lines(f"::\n\n  {text}\n")):
         commands(lines)
+
+
+def test_an_option_of_the_script_is_no_option_of_the_interpreter() -> None:
+    assert one("python main.py -m model.bin -c cfg").script == PurePosixPath("main.py")
+    assert one("python -u -m pkg.cli").script == PurePosixPath("pkg/cli.py")
+
+
+def test_a_loop_of_a_document_gives_its_commands_too() -> None:
+    lines = markdown_lines(
+        "```\nfor s in a b; do\n    python main.py --split $s --ckpt <your file>\ndone\n```\n"
+    )
+    found = read_document(lines, PurePosixPath("README.md"), PLACES)
+    assert [c.script for c in found.commands] == [PurePosixPath("main.py")]
+    (inner,) = found.inner
+    assert inner.text == "python main.py --split $s --ckpt <your file>"
+    assert (inner.script, inner.placeholders) == (PurePosixPath("main.py"), ("<your file>",))
+
+
+def test_a_module_that_nothing_names_is_missing_and_a_tool_is_not() -> None:
+    missing = one("python -m missing.module --n 3")
+    assert (missing.resolution, missing.target) == ("missing", "missing.module")
+    tools = [one(f"python -m {name} x") for name in ("pip", "nltk.downloader", "torch")]
+    assert {tool.resolution for tool in tools} == {"outside"}
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Train:    python main.py --n 3", "python main.py --n 3"),
+        ("Score:    perl eval.pl gold.txt", "perl eval.pl gold.txt"),
+        ("        linux> make octave", "make octave"),
+        ("Note: python is needed for this", None),
+    ],
+)
+def test_labels_and_prompts_in_front_of_commands(line: str, text: str | None) -> None:
+    found = [one.text for one in plain_lines(line)]
+    assert found == ([text] if text else [])
