@@ -12,7 +12,8 @@ import pytest
 
 from rra.api import lock
 from rra.artifact import load_artifact
-from rra.environment.kinds import BuildRequest, Built, find_kind
+from rra.environment import Built
+from rra.environment.kinds import BuildRequest, find_kind
 from rra.errors import CorruptError, EnvironmentBuildError
 from tests.support.artifacts import COMPUTES, make_artifact
 from tests.support.needs import needs
@@ -77,13 +78,13 @@ def test_an_image_is_built_once_and_holds_what_the_artifact_says(root: Path) -> 
     said: list[str] = []
     built = build(root, said)
     assert said == ["building environment cpu with podman"]
-    assert re.fullmatch(r"sha256:[0-9a-f]{64}", built.digest)
+    assert re.fullmatch(r"sha256:[0-9a-f]{64}", built.installed_digest)
     script = 'echo "$GREETING"; for i in /proc/sys/net/ipv4/conf/*; do echo "${i##*/}"; done'
     command = ["podman", "run", "--rm", "--network=none", str(built.image), "/bin/sh", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["from $inside", "all", "default", "lo"], done.stderr
     again = build(root, said)
-    assert (again.digest, len(said)) == (built.digest, 1)
+    assert (again.installed_digest, len(said)) == (built.installed_digest, 1)
     (root / "environment/cpu/Containerfile").write_text("FROM scratch\n")
     with pytest.raises(CorruptError, match=r"Containerfile is not the one"):
         build(root)

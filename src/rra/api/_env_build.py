@@ -7,31 +7,34 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rra.api._env_check import chosen_environments
+from rra.api._env_check import chosen_environments, passed_over
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
 from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
-    from rra.environment import MaterialisedEnvironment
+    from rra.environment import Built
 
 Level = Literal["locked", "bundled", "rebuilt offline", "runs"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BuiltEnvironment:
-    """One environment that is installed and is what its lock says.
+    """One environment that is there and is what its lock says.
 
     Attributes:
         id: Environment's id.
+        kind: Its kind.
         level: What was reached: ``locked`` needs an index, ``bundled`` has every wheel beside
             the lock, ``rebuilt offline`` was built from these alone, ``runs`` imports as well what
             the code imports.
-        python: Full version of its Python.
-        interpreter: ``own`` for the one that the artifact carries, ``host`` for one of here.
+        python: Full version of its Python; None where the kind has none or does not say.
+        interpreter: ``own`` for the one that the artifact carries, ``host`` for one of here,
+            ``image`` for what the image has.
         packages: ``name version`` of each package.
-        place: Folder of the environment.
+        place: Folder of the environment; None for one that is in no folder of its own.
+        image: Name of the image, for a container.
         reused: Whether it was there before.
         lock: Digest of the lock.
         imports: How many import statements of the code were tried; None where none was asked for.
@@ -39,11 +42,13 @@ class BuiltEnvironment:
     """
 
     id: str
+    kind: str
     level: Level
-    python: str
-    interpreter: Literal["own", "host"]
+    python: str | None
+    interpreter: Literal["own", "host", "image"]
     packages: tuple[str, ...]
-    place: Path
+    place: Path | None
+    image: str | None
     reused: bool
     lock: str
     imports: int | None = None
@@ -67,7 +72,8 @@ class BuiltEnvironments(VerbResult):
         return {
             "artifact": self.artifact,
             "environments": [
-                {**dataclasses.asdict(one), "place": str(one.place)} for one in self.environments
+                {**dataclasses.asdict(one), "place": str(one.place) if one.place else None}
+                for one in self.environments
             ],
         }
 
@@ -88,7 +94,7 @@ def env_build(
 
     Args:
         artifact: Directory of an artifact, or reference of a bundle.
-        environments: Ids; all of kind pylock by default.
+        environments: Ids; all whose kind is built here by default.
         imports: Also import, in the best sandbox that works here and without network, what the
             code imports; the answer is no where something fails. Code of the packages runs.
         into: Folder to build one environment in anew, instead of the cache.
@@ -99,15 +105,17 @@ def env_build(
         UsageError: There is no such artifact or environment, it is not locked, or `into` is
             given for several.
         CorruptError: A file is not the one that was locked.
-        EnvironmentBuildError: A file cannot be had, or the lock is not for this machine.
+        EnvironmentBuildError: A file cannot be had, the lock is not for this machine, or the kind
+            is not built here.
         StorageError: The disk is full or refuses.
     """
     with open_artifact(artifact, progress=progress, plain_http=plain_http) as opened:
-        chosen = chosen_environments(opened.artifact, environments)
+        chosen = chosen_environments(opened.artifact, environments, "build")
         if into is not None and len(chosen) > 1:
             message = f"one folder cannot hold {len(chosen)} environments"
             hint = f"name one with --environment: {', '.join(chosen)}"
             raise UsageError(message, hint=hint)
+        _refuse(opened.artifact, chosen, into=into, imports=imports)
         made = {one: _make(opened.artifact, one, into, progress) for one in chosen}
         built = [_describe(one) for one in made.values()]
         if imports:
@@ -115,43 +123,59 @@ def env_build(
         return BuiltEnvironments(
             artifact=opened.name,
             environments=tuple(built),
-            problems=opened.notices,
+            problems=(*opened.notices, *passed_over(opened.artifact, chosen, "build")),
             exit_code=1 if any(one.failed for one in built) else 0,
         )
 
 
-def _make(
-    artifact: Artifact, env_id: str, into: Path | None, progress: Progress
-) -> MaterialisedEnvironment:
+def _refuse(artifact: Artifact, chosen: Sequence[str], *, into: Path | None, imports: bool) -> None:
+    """Refuse what the kind of an environment has no notion of."""
+    from rra.environment.kinds import kind_of
+
+    for name in chosen:
+        kind = kind_of(artifact, name)
+        lacks = "build" in kind.can() and "imports" not in kind.can()
+        if lacks and (imports or into is not None):
+            wanted = "whose imports could be tried" if imports else "for a folder"
+            message = f"environment {name} is of kind {kind.name}, which is no thing {wanted}"
+            hint = "leave the option out, or name other environments with --environment"
+            raise UsageError(message, hint=hint)
+
+
+def _make(artifact: Artifact, env_id: str, into: Path | None, progress: Progress) -> Built:
     from rra.launch import build_environment
 
     return build_environment(artifact, env_id, target=into, progress=progress)
 
 
-def _describe(made: MaterialisedEnvironment) -> BuiltEnvironment:
+def _describe(made: Built) -> BuiltEnvironment:
     level: Level = "bundled" if made.bundled else "locked"
     if made.bundled and made.offline:
         level = "rebuilt offline"
     return BuiltEnvironment(
         id=made.id,
+        kind=made.kind,
         level=level,
-        python=made.version,
-        interpreter="own" if made.interpreter else "host",
+        python=made.version or None,
+        interpreter="image" if made.image else "own" if made.interpreter else "host",
         packages=tuple(f"{name} {version}" for name, version in made.packages),
         place=made.root,
+        image=made.image,
         reused=made.reused,
         lock=made.lock_digest,
     )
 
 
 def _tried(
-    artifact: Artifact, made: MaterialisedEnvironment, one: BuiltEnvironment, progress: Progress
+    artifact: Artifact, made: Built, one: BuiltEnvironment, progress: Progress
 ) -> BuiltEnvironment:
     from rra.api._lock_search import needed_imports
     from rra.environment.smoke import Installed, try_imports
 
     statements = [text for text, _ in needed_imports(artifact)]
     progress(f"importing what the code imports: {len(statements)} statements")
+    if made.root is None or made.python is None or made.base_prefix is None:
+        return one
     failed = try_imports(Installed(made.root, made.python, made.base_prefix), statements)
     level: Level = "runs" if one.level == "rebuilt offline" and not failed else one.level
     return dataclasses.replace(

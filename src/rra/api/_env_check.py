@@ -9,36 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.errors import Problem, UsageError
+from rra.artifact import layout
+from rra.errors import Problem
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
-    from rra.environment.checking import ReadLock, Rot
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CheckedEnvironment:
-    """One environment and how its lock stands.
-
-    Attributes:
-        id: Environment's id.
-        python: Python that it is for; None where nothing says it.
-        packages: How many packages are locked.
-        wheels: How many files they come from.
-        beside: How many of these lie beside the lock.
-        consistent: Whether the lock says what the other files say.
-        available: Whether all files can be had; None where that was not asked.
-        gone: Files that the index does not offer as they were locked.
-    """
-
-    id: str
-    python: str | None
-    packages: int
-    wheels: int
-    beside: int
-    consistent: bool
-    available: bool | None = None
-    gone: tuple[Rot, ...] = ()
+    from rra.environment.answers import CheckedEnvironment
+    from rra.environment.kinds import Ability
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -71,12 +48,13 @@ def env_check(
 ) -> EnvironmentCheck:
     """Check that the locks of an artifact say what its other files say.
 
+    Each environment is asked as its kind is, and the answer says what else that kind can do.
     Nothing is built or installed. With `available` the reader's index is asked, by name and
     digest, for each file that is locked; what lies beside the lock need not be there.
 
     Args:
         artifact: Directory of an artifact, or reference of a bundle.
-        environments: Ids; all of kind pylock by default.
+        environments: Ids; all by default.
         available: Ask the index for each file.
         plain_http: Speak to a registry without TLS.
         progress: Called with one line for each step.
@@ -86,13 +64,23 @@ def env_check(
         FormatError: A lock cannot be read.
         LockError: The index cannot be reached.
     """
-    problems: list[Problem] = []
+    from rra.api._lock import needed_packages
+    from rra.environment.kinds import CheckRequest, kind_of
+
     checked = []
     with open_artifact(artifact, progress=progress, plain_http=plain_http) as opened:
-        problems += opened.notices
-        for env_id in chosen_environments(opened.artifact, environments):
+        here = opened.artifact
+        problems = list(opened.notices)
+        for env_id in chosen_environments(here, environments):
             progress(f"checking the lock of {env_id}")
-            one, found = _check(opened.artifact, env_id, progress, available=available)
+            request = CheckRequest(
+                artifact=here,
+                id=env_id,
+                needed=lambda one=env_id: needed_packages(here, one).requirements,  # type: ignore[misc]
+                available=available,
+                progress=progress,
+            )
+            one, found = kind_of(here, env_id).check(request)
             checked.append(one)
             problems += found
     good = all(one.consistent and one.available is not False for one in checked)
@@ -104,66 +92,36 @@ def env_check(
     )
 
 
-def chosen_environments(artifact: Artifact, wanted: Sequence[str]) -> list[str]:
-    """Return the environments that a call is about: those named, else all that have locks.
+def chosen_environments(
+    artifact: Artifact, wanted: Sequence[str], ability: Ability | None = None
+) -> list[str]:
+    """Return the environments that a call is about: those named, else all that it can be about.
+
+    Where no kind of them has the ability, they are all returned, so that each says why not.
 
     Raises:
-        UsageError: One is not known, or there is none with a lock.
+        UsageError: One is not known, or its kind is not.
     """
+    from rra.environment.kinds import kind_of
+
     known = artifact.manifest.environments
-    for name in wanted:
-        if name not in known:
-            message = f"no environment is called {name}"
-            raise UsageError(message, hint=f"environments: {', '.join(known)}")
-    chosen = list(wanted) or [name for name, one in known.items() if one.kind == "pylock"]
-    if not chosen:
-        message = "the artifact has no environment of kind pylock"
-        raise UsageError(message, hint="see environment/ for how its environments are built")
-    return chosen
+    kinds = {name: kind_of(artifact, name) for name in (wanted or known)}
+    able = [name for name, kind in kinds.items() if ability is None or ability in kind.can()]
+    return able if able and not wanted else list(kinds)
 
 
-def _check(
-    artifact: Artifact, env_id: str, progress: Progress, *, available: bool
-) -> tuple[CheckedEnvironment, list[Problem]]:
-    from rra.api._lock import needed_packages
-    from rra.environment.checking import check_lock, read_lock
+def passed_over(artifact: Artifact, chosen: Sequence[str], ability: Ability) -> list[Problem]:
+    """Return a warning for each environment that was not asked for and has not the ability."""
+    from rra.environment.kinds import kind_of
 
-    lock = read_lock(artifact, env_id)
-    problems = check_lock(artifact, env_id, lock, needed_packages(artifact, env_id).requirements)
-    names = {wheel.name for package in lock.packages for wheel in package.wheels}
-    one = CheckedEnvironment(
-        id=env_id,
-        python=lock.python or None,
-        packages=len(lock.packages),
-        wheels=len(names),
-        beside=len(names & lock.beside),
-        consistent=not any(problem.severity == "error" for problem in problems),
-    )
-    if not available:
-        return one, problems
-    progress(f"asking the index for {len(names)} files of {env_id}")
-    gone = _gone(artifact, env_id, lock)
-    problems += [_rot_problem(rot, lock) for rot in gone]
-    missed = any(not rot.beside for rot in gone)
-    return dataclasses.replace(one, available=not missed, gone=tuple(gone)), problems
-
-
-def _gone(artifact: Artifact, env_id: str, lock: ReadLock) -> list[Rot]:
-    from rra.environment.checking import find_rot
-    from rra.environment.lock import python_of
-    from rra.environment.offered import offered_files
-    from rra.environment.resolve import Resolution
-
-    release = python_of(env_id, artifact.manifest.environments[env_id])
-    target = Resolution(lock.python, release, None, lock.platforms, None)
-    return find_rot(lock, offered_files(lock.packages, target))
-
-
-def _rot_problem(rot: Rot, lock: ReadLock) -> Problem:
-    said = "is not on your index any more" if rot.state == "gone" else "is another file there now"
-    message = f"{rot.wheel} of {rot.package} {said}"
-    if rot.beside:
-        hint = "it lies beside the lock, so nothing is lost"
-        return Problem(message, lock.name, hint=hint, severity="warning")
-    hint = "configure an index that has it (UV_INDEX), or put the file into wheels/ beside the lock"
-    return Problem(message, lock.name, hint=hint)
+    where = artifact.manifest.environments
+    return [
+        Problem(
+            f"environment {name} is of kind {kind.name}, which has no part in this",
+            layout.MANIFEST,
+            pointer=f"/environments/{name}",
+            severity="warning",
+        )
+        for name, kind in ((name, kind_of(artifact, name)) for name in where if name not in chosen)
+        if ability not in kind.can()
+    ]

@@ -89,8 +89,8 @@ def env_diff(
 
 
 def _read(named: str | Path, wanted: list[str], progress: Progress, *, plain_http: bool) -> _Named:
-    from rra.environment.checking import read_lock
     from rra.environment.difference import CONFIGURATION, read_environment, read_locked
+    from rra.environment.kinds import kind_of
 
     path, name = Path(named), str(named)
     if path.suffix == ".toml" and path.is_file():
@@ -99,7 +99,7 @@ def _read(named: str | Path, wanted: list[str], progress: Progress, *, plain_htt
         return _Named(name, read_environment(path, name), {})
     with open_artifact(named, progress=progress, plain_http=plain_http) as opened:
         sides = {
-            env_id: read_locked(read_lock(opened.artifact, env_id).path, env_id)
+            env_id: kind_of(opened.artifact, env_id).side(opened.artifact, env_id)
             for env_id in chosen_environments(opened.artifact, wanted)
         }
         return _Named(opened.name, None, sides, opened.notices)

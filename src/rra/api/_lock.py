@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra._base.files import atomic_write
+from rra.api._env_check import chosen_environments, passed_over
 from rra.api._lock_search import Found, Try, search_environment
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.artifact.edit import set_value
 from rra.artifact.lockfile import build_lock, write_lock
-from rra.errors import Problem, UsageError
+from rra.errors import Problem
 
 if TYPE_CHECKING:
     from rra.environment.interpreter import Interpreter
+    from rra.environment.kinds import Description
     from rra.environment.why import Reasons
     from rra.model import Environment
 
@@ -136,12 +138,12 @@ def lock(
         UnavailableError: An environment is of a kind that only its own tool locks.
         UsageError: An id is unknown.
     """
+    from rra.environment.built import named_environment
+
     artifact = load_artifact(path)
     known = artifact.manifest.environments
     for name in environments:
-        if name not in known:
-            message = f"no environment is called {name}"
-            raise UsageError(message, hint=f"environments: {', '.join(known)}")
+        named_environment(artifact, name)
     chosen = list(environments) or list(known)
     notes: list[str] = []
     modes = {mode for mode, wanted in (("keep", keep), ("search", search)) if wanted}
@@ -152,7 +154,9 @@ def lock(
     ]
     carried: list[CarriedOne] = []
     if wheels or runtime:
-        carried = [_carry(load_artifact(path), one, progress, runtime=runtime) for one in chosen]
+        able = chosen_environments(artifact, environments, "carry")
+        notes += [str(one) for one in passed_over(artifact, able, "carry") if not environments]
+        carried = [_carry(load_artifact(path), one, progress, runtime=runtime) for one in able]
     return _write(path, locked, carried, notes, progress)
 
 
@@ -242,45 +246,91 @@ def _lock_one(
     modes: Collection[str],
     progress: Progress,
 ) -> LockedOne | None:
-    from rra.environment import lock_environment
+    from rra.environment.kinds import LockRequest, find_kind
 
     environment = artifact.manifest.environments[name]
     if "keep" in modes and environment.lock and artifact.path(environment.lock).is_file():
         notes.append(f"{name}: kept the lock that is there")
         return None
-    if environment.kind != "pylock":
-        return _lock_other(artifact, name, environment, notes, progress=progress)
+    kind = find_kind(environment.kind)
+    asked = _Asked(environment=environment, as_of=as_of or environment.as_of)
+    if "search" in kind.can():
+        asked = _ask(artifact, name, as_of, notes, search="search" in modes, progress=progress)
+    elif "search" in modes:
+        notes.append(f"{name}: of kind {kind.name}, for which nothing is searched")
+    needed, found = asked.needed, asked.found
+    done = kind.lock(
+        LockRequest(
+            root=artifact.root,
+            id=name,
+            env=asked.environment,
+            requirements=needed.requirements if needed else (),
+            as_of=asked.as_of,
+            reasons=asked.reasons,
+            progress=progress,
+        )
+    )
+    origin = needed.origin if needed else ""
+    if needed is None:
+        said = kind.describe(artifact.root, environment)
+        notes += _said(name, said)
+        origin = ", ".join(said.files) or layout.MANIFEST
+    return LockedOne(
+        id=name,
+        python=done.python or environment.python or "",
+        as_of=asked.as_of if needed else None,
+        packages=done.packages,
+        requirements=needed.requirements if needed else (),
+        origin=origin,
+        tried=found.tried if found else (),
+        failing=found.failing if found else (),
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What a lock is made of: for a kind that resolves, what the code needs, and why so."""
+
+    environment: Environment
+    as_of: str | None
+    needed: Needed | None = None
+    reasons: Reasons | None = None
+    found: Found | None = None
+
+
+def _ask(
+    artifact: Artifact,
+    name: str,
+    as_of: str | None,
+    notes: list[str],
+    *,
+    search: bool,
+    progress: Progress,
+) -> _Asked:
+    """Find out what is resolved, and with `search` for which Python and as of which day."""
+    environment = artifact.manifest.environments[name]
     progress(f"looking for what {name} needs")
     needed = needed_packages(artifact, name)
     notes += [f"{name}: {finding}" for finding in needed.findings]
     found = None
-    if "search" in modes and needed.requirements:
+    if search and needed.requirements:
         found = search_environment(artifact, name, needed.requirements, as_of, progress)
         environment = environment.model_copy(update={"python": found.python})
         notes += [f"{name}: {line}" for line in _news(found)]
-    day = found.as_of if found else as_of or environment.as_of
     reasons = _reasons(artifact, environment, needed, as_of)
-    if found:
-        reasons = _searched(reasons, found)
-    locked = lock_environment(
-        artifact.root,
-        name,
-        environment,
-        list(needed.requirements),
-        as_of=day,
-        reasons=reasons,
-        progress=progress,
+    return _Asked(
+        environment=environment,
+        as_of=found.as_of if found else as_of or environment.as_of,
+        needed=needed,
+        reasons=_searched(reasons, found) if found else reasons,
+        found=found,
     )
-    return LockedOne(
-        id=name,
-        python=locked.python,
-        as_of=day,
-        packages=tuple(f"{package.name} {package.version}" for package in locked.packages),
-        requirements=needed.requirements,
-        origin=needed.origin,
-        tried=found.tried if found else (),
-        failing=found.failing if found else (),
-    )
+
+
+def _said(name: str, said: Description) -> Iterator[str]:
+    """Yield what a person should know of an environment that is only described."""
+    yield from (f"{name}: {problem}" for problem in said.problems)
+    yield f"{name}: of kind {said.kind}, built {said.rebuilt or 'by other means'}"
 
 
 def _news(found: Found) -> Iterator[str]:
@@ -303,30 +353,10 @@ def _searched(reasons: Reasons, found: Found) -> Reasons:
     )
 
 
-def _lock_other(
-    artifact: Artifact, name: str, env: Environment, notes: list[str], *, progress: Progress
-) -> LockedOne:
-    """Lock an environment of another kind than pylock, as that kind does it."""
-    from rra.environment.kinds import LockRequest, find_kind
-
-    kind = find_kind(env.kind)
-    done = kind.lock(LockRequest(root=artifact.root, id=name, env=env, progress=progress))
-    said = kind.describe(artifact.root, env)
-    notes += [f"{name}: {problem}" for problem in said.problems]
-    notes.append(f"{name}: of kind {env.kind}, built {said.rebuilt or 'by other means'}")
-    return LockedOne(
-        id=name,
-        python=env.python or "",
-        as_of=None,
-        packages=done.packages,
-        requirements=(),
-        origin=", ".join(said.files) or layout.MANIFEST,
-    )
-
-
 def _carry(artifact: Artifact, name: str, progress: Progress, *, runtime: bool) -> CarriedOne:
     """Put what an environment needs beside its lock, and say so in ``rra.yaml``."""
-    from rra.environment.carry import carry, interpreter_to_carry
+    from rra.environment.carry import interpreter_to_carry
+    from rra.environment.kinds import CarryRequest, find_kind
 
     environment = artifact.manifest.environments[name]
     with tempfile.TemporaryDirectory(prefix="rra-runtime-") as scratch:
@@ -337,7 +367,10 @@ def _carry(artifact: Artifact, name: str, progress: Progress, *, runtime: bool) 
             interpreter = interpreter_to_carry(name, environment)
             progress(f"packing Python {interpreter.version} for {name}")
             one = _pack_interpreter(one, interpreter, Path(scratch) / "copy", archive)
-        done = carry(artifact.root, name, environment, archive=archive, progress=progress)
+        request = CarryRequest(
+            root=artifact.root, id=name, env=environment, archive=archive, progress=progress
+        )
+        done = find_kind(environment.kind).carry(request)
     wanted = {"wheels": done.wheels, "interpreter": done.interpreter}
     manifest = artifact.root / layout.MANIFEST
     before = text = manifest.read_text("utf-8")

@@ -30,7 +30,7 @@ from rra.audit.verdicts import worst
 from rra.audit.wanted import Wanted
 from rra.bundle.identity import core_digest
 from rra.bundle.lock_state import lock_notes
-from rra.environment import MaterialisedEnvironment
+from rra.environment import Built
 from rra.errors import RraError, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
 from rra.launch import build_environment, order_launchers, stage_place
@@ -43,7 +43,7 @@ from rra.values.selectors import NotReadError, OutcomeValue, Value, locator_of
 MAX_REPORTS = 3
 """Fresh reports of a launcher whose first one does not settle the matter."""
 
-Builder = Callable[[Artifact, str], MaterialisedEnvironment]
+Builder = Callable[[Artifact, str], Built]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +169,7 @@ class _Audit:
                 self._probe(group, ground, fresh)
         return fresh
 
-    def _environments(self, groups: Sequence[Group]) -> dict[str, MaterialisedEnvironment]:
+    def _environments(self, groups: Sequence[Group]) -> dict[str, Built]:
         manifest = self._artifact.manifest
         launchers = order_launchers(manifest, [group.launcher for group in groups])
         needed = dict.fromkeys(manifest.launchers[name].environment for name in launchers)

@@ -12,7 +12,7 @@ from rra._base.files import remove_tree
 from rra.artifact import Artifact
 from rra.audit.groups import Group, draw_seed
 from rra.audit.inquiry import Answer, Runner
-from rra.environment import MaterialisedEnvironment
+from rra.environment import Built
 from rra.errors import RraError
 from rra.evidence import EvidenceStore
 from rra.launch import RunRequest, RunResult, order_launchers, run_launcher
@@ -32,7 +32,7 @@ class Surroundings:
         core: Core digest for the records.
     """
 
-    environments: Mapping[str, MaterialisedEnvironment]
+    environments: Mapping[str, Built]
     sandbox: Sandbox | None = None
     on_line: Callable[[str], None] | None = None
     core: str | None = None

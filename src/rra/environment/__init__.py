@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from rra.environment.built import Built, MaterialisedEnvironment
 from rra.environment.cutoff import suggest_as_of, suggest_python
 from rra.environment.detect import Detected, FoundManifest, detect_requirements
 from rra.environment.facts import numeric_variables, platform_facts
 from rra.environment.lock import LockedEnvironment, lock_environment, read_entry
-from rra.environment.materialise import MaterialisedEnvironment, materialise
+from rra.environment.materialise import materialise
 
 __all__ = [
+    "Built",
     "Detected",
     "FoundManifest",
     "LockedEnvironment",

@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 
 from rra._base.files import sha256_file
 from rra.artifact import layout
+from rra.environment.answers import Rot
+from rra.environment.built import named_environment
 from rra.environment.lock import REQUIREMENTS_NAME, applies, environment_folder
 from rra.environment.platforms import Platform, find_platforms, parse_minor
 from rra.environment.pylock import (
@@ -69,10 +71,7 @@ def read_lock(artifact: Artifact, env_id: str) -> ReadLock:
         UsageError: There is no such environment, it is of another kind, or it is not locked.
         FormatError: The lock cannot be read.
     """
-    env = artifact.manifest.environments.get(env_id)
-    if env is None:
-        message = f"no environment is called {env_id}"
-        raise UsageError(message, hint=f"known: {', '.join(artifact.manifest.environments)}")
+    env = named_environment(artifact, env_id)
     path = environment_folder(artifact.root, env_id, env) / "pylock.toml"
     name = path.relative_to(artifact.root.resolve()).as_posix()
     if not path.is_file():
@@ -245,23 +244,6 @@ def _wheels(env: Environment, lock: ReadLock) -> Iterator[Problem]:
         elif sha256_file(lock.wheels / name) != f"sha256:{wanted[name].sha256}":
             hint = "do not trust it; get the file again with: rra lock --keep --wheels"
             yield Problem("another file than the one that is locked", f"{folder}/{name}", hint=hint)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Rot:
-    """One locked wheel that the index does not offer, or offers with other bytes.
-
-    Attributes:
-        package: Name and version.
-        wheel: File name.
-        state: ``gone`` or ``other``.
-        beside: Whether it lies beside the lock, so that nobody needs the index.
-    """
-
-    package: str
-    wheel: str
-    state: str
-    beside: bool
 
 
 def find_rot(lock: ReadLock, offered: Iterable[tuple[str, str]]) -> list[Rot]:

@@ -19,6 +19,7 @@ from packaging.version import InvalidVersion, Version
 
 from rra._base import canonical, places
 from rra._base.files import atomic_write, remove_tree, sha256_file, storage_errors
+from rra.environment.built import MaterialisedEnvironment, named_environment
 from rra.environment.cache import sole_builder
 from rra.environment.carried import (
     Carried,
@@ -58,44 +59,6 @@ _BUILDING = ".rra-building"
 """In an environment whose build has not ended."""
 
 Progress = Callable[[str], None]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class MaterialisedEnvironment:
-    """An environment that is installed and was compared with its lock.
-
-    Attributes:
-        id: Environment's id.
-        root: Folder of the virtual environment.
-        python: Its interpreter.
-        bin: Folder to put first on PATH.
-        version: Full version of Python.
-        base_prefix: Where Python itself is installed; a sandbox must show it.
-        variables: Variables that the manifest sets in it.
-        packages: (name, version) of everything installed, sorted.
-        lock_digest: Digest of ``pylock.toml``.
-        installed_digest: Digest of the canonical JSON of `packages`.
-        interpreter: Digest of the packed interpreter that the artifact carries and that this
-            one is; None for a Python of the machine.
-        bundled: Whether every wheel that it needs lies beside the lock.
-        offline: Whether it was built from these wheels alone, and no index was asked.
-        reused: Whether it was there before.
-    """
-
-    id: str
-    root: Path
-    python: Path
-    bin: Path
-    version: str
-    base_prefix: Path
-    variables: dict[str, str]
-    packages: tuple[tuple[str, str], ...]
-    lock_digest: str
-    installed_digest: str
-    interpreter: str | None = None
-    bundled: bool = False
-    offline: bool = False
-    reused: bool = dataclasses.field(default=False, compare=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -190,17 +153,7 @@ def materialise(
 
 
 def _plan(artifact: Artifact, env_id: str, *, carried: bool) -> _Plan:
-    env = artifact.manifest.environments.get(env_id)
-    if env is None:
-        message = f"no environment is called {env_id}"
-        raise UsageError(message, hint=f"known: {', '.join(artifact.manifest.environments)}")
-    if env.kind != "pylock":
-        message = f"environment {env_id} is of kind {env.kind}; only kind pylock is built"
-        hint = f"follow environment/{env_id}/README.md"
-        if env.kind == "container":
-            what = f"build --file {env.lock}" if env.lock else f"pull {env.base_image}"
-            hint = f"no launcher is started in a container; by hand, start with: podman {what}"
-        raise EnvironmentBuildError(message, hint=hint)
+    env = named_environment(artifact, env_id)
     lock = artifact.path(env.lock or f"environment/{env_id}/pylock.toml")
     if not lock.is_file():
         message = f"environment {env_id} is not locked: there is no {env.lock or lock.name}"

@@ -8,7 +8,9 @@ from pathlib import Path
 from rra.artifact import Artifact
 from rra.bundle.extract import Limits, extract_archive
 from rra.bundle.names import printable
-from rra.environment import MaterialisedEnvironment, materialise
+from rra.environment import Built
+from rra.environment.kinds import BuildRequest, kind_of
+from rra.environment.kinds.protocol import silent
 from rra.environment.runtime import DESCRIPTION, PREFIX
 from rra.errors import ArchiveError
 from rra.sandbox import Sandbox
@@ -24,8 +26,8 @@ def build_environment(
     target: Path | None = None,
     progress: Callable[[str], None] | None = None,
     sandbox: Sandbox | None = None,
-) -> MaterialisedEnvironment:
-    """Build a locked environment, with the interpreter that the artifact carries if it has one.
+) -> Built:
+    """Build an environment as its kind does it, with what the artifact carries for it.
 
     Args:
         artifact: The artifact.
@@ -40,14 +42,15 @@ def build_environment(
         UnavailableError: It cannot be built here.
         StorageError: The disk is full or refuses.
     """
-    return materialise(
-        artifact,
-        env_id,
+    request = BuildRequest(
+        artifact=artifact,
+        id=env_id,
         target=target,
-        progress=progress,
+        progress=progress or silent,
         unpack=unpack_interpreter,
         sandbox=sandbox,
     )
+    return kind_of(artifact, env_id).build(request)
 
 
 def unpack_interpreter(archive: Path, directory: Path, *, digest: str) -> None:

@@ -121,7 +121,7 @@ class Recorder:
             level = "audit-hook"
         seen.gaps[:0] = _GAPS[level]
         if not self.observed:
-            seen.gaps.append("seeds were not seen: this Python is too old to be watched")
+            seen.gaps.append("seeds were not seen: no Python that could be watched was known")
         return seen, level
 
 

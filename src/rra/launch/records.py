@@ -118,7 +118,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
         other_writes=sorted({path for path, _ in writes}),
         network_attempts=sorted(facts.seen.connections),
         platform=Platform.model_validate(
-            {**platform_facts(), "python": request.environment.version}
+            {**platform_facts(), "python": request.environment.version or None}
         ),
         resources=RecordResources(
             wall=round(done.seconds, 3), cpu=round(done.cpu_seconds, 3), max_rss=done.max_rss
@@ -234,6 +234,6 @@ def _place(facts: RunFacts, name: str) -> str:
         (facts.request.environment.base_prefix, PurePosixPath("{python}")),
         (Path.home(), PurePosixPath("~")),
     ):
-        if path.is_relative_to(root) and root != Path("/"):
+        if root is not None and path.is_relative_to(root) and root != Path("/"):
             return printable(word / path.relative_to(root))
     return printable(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rra.artifact import Artifact
-from rra.environment import MaterialisedEnvironment
+from rra.environment import Built
 from rra.evidence import EvidenceStore
 from rra.model import ExecutionRecord
 from rra.sandbox import Sandbox
@@ -40,7 +40,7 @@ class RunRequest:
 
     artifact: Artifact
     launcher: str
-    environment: MaterialisedEnvironment
+    environment: Built
     outputs_root: Path
     evidence: EvidenceStore | None
     nonce: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from rra._base import canonical, process
 from rra._base.files import atomic_write
 from rra.artifact import layout
-from rra.environment import MaterialisedEnvironment, numeric_variables
+from rra.environment import Built, numeric_variables
 from rra.errors import LaunchError
 from rra.launch.parameters import Settings
 from rra.launch.place import hidden_places
@@ -31,6 +31,10 @@ def command(request: RunRequest) -> list[str]:
         LaunchError: The entry is not there, or is of a kind that is not run.
         ToolMissingError: There is no bash.
     """
+    if request.environment.image is not None:
+        message = f"environment {request.environment.id} is an image, in which nothing is started"
+        hint = f"by hand, start with: podman run --network=none {request.environment.image}"
+        raise LaunchError(message, hint=hint)
     entry = request.artifact.manifest.launchers[request.launcher].entry
     path = request.artifact.path(entry)
     if path.suffix == ".ipynb":
@@ -44,6 +48,10 @@ def command(request: RunRequest) -> list[str]:
         message = f"the entry of launcher {request.launcher} is not there: {entry}"
         raise LaunchError(message, hint="write it, or correct `entry` in rra.yaml")
     if path.suffix == ".py":
+        if request.environment.python is None:
+            message = f"{entry} is a Python program, and environment {request.environment.id} has "
+            hint = "name the Python of the environment in rra.yaml, or write a .sh launcher"
+            raise LaunchError(f"{message}no Python of its own", hint=hint)
         return [str(request.environment.python), str(path)]
     return [str(_bash()), str(path)]
 
@@ -73,13 +81,14 @@ def variables(
     manifest = request.artifact.manifest
     launcher = manifest.launchers[request.launcher]
     declared = {
-        **(manifest.environments[launcher.environment].variables or {}),
+        **request.environment.variables,
         **(launcher.variables or {}),
     }
     inherited = numeric_variables(os.environ)
     here = {name: inherited[name] for name in inherited if not name.startswith(_LOCAL)}
     given = {**here, "LANG": "C.UTF-8", **declared}
-    search = [str(request.environment.bin), given.get("PATH", SYSTEM_PATH)]
+    own = request.environment.bin
+    search = [*([str(own)] if own is not None else []), given.get("PATH", SYSTEM_PATH)]
     python_path = [str(part) for part in (observer, given.get("PYTHONPATH")) if part]
     contract = {
         "PATH": ":".join(search),
@@ -124,13 +133,16 @@ def view(request: RunRequest, space: Workspace, env: dict[str, str]) -> View:
     )
 
 
-def interpreter_places(environment: MaterialisedEnvironment) -> list[Path]:
+def interpreter_places(environment: Built) -> list[Path]:
     """Return the folders that an environment's Python is made of.
 
     Its links are followed one by one: each may pass through another installation, such as a
     name for the newest patch release.
     """
-    prefixes = [environment.root, environment.base_prefix, *_hops(environment.python)]
+    if environment.python is None:
+        return []
+    named = (environment.root, environment.base_prefix, *_hops(environment.python))
+    prefixes = [place for place in named if place is not None]
     return sorted({place for prefix in prefixes for place in (prefix, prefix.resolve())})
 
 

@@ -21,7 +21,7 @@ from rra.audit.predictions import not_recomputed
 from rra.audit.rerun import Chain, Ground, Reruns, Surroundings
 from rra.bundle.identity import core_digest
 from rra.bundle.lock_state import lock_notes
-from rra.environment import MaterialisedEnvironment, platform_facts
+from rra.environment import Built, platform_facts
 from rra.errors import PlatformError, RraError, StorageError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
 from rra.launch import RunResult, build_environment, stage_place
@@ -49,9 +49,7 @@ _PLACE = "place"
 class Builder(Protocol):
     """Builds a locked environment anew in a folder, as `rra.launch.build_environment` does."""
 
-    def __call__(
-        self, artifact: Artifact, env_id: str, *, target: Path | None = None
-    ) -> MaterialisedEnvironment:
+    def __call__(self, artifact: Artifact, env_id: str, *, target: Path | None = None) -> Built:
         """Build it."""
 
 
@@ -196,13 +194,11 @@ class _Verification:
         for group in all_groups(self._artifact):
             self._verify_group(group, plan, reruns, ground)
 
-    def _build(
-        self, place: Artifact, plan: VerificationPlan, target: Path
-    ) -> dict[str, MaterialisedEnvironment]:
+    def _build(self, place: Artifact, plan: VerificationPlan, target: Path) -> dict[str, Built]:
         """Build every environment anew; one that cannot be built is noted."""
         manifest = place.manifest
         used = [manifest.launchers[name].environment for name in plan.launchers]
-        built: dict[str, MaterialisedEnvironment] = {}
+        built: dict[str, Built] = {}
         for name in dict.fromkeys(used):
             self._say(f"building environment {name}")
             try:
@@ -376,11 +372,11 @@ def _chain(launchers: Mapping[str, Launcher], name: str) -> Sequence[str]:
     return found
 
 
-def _facts(environment: MaterialisedEnvironment) -> EnvironmentFacts:
+def _facts(environment: Built) -> EnvironmentFacts:
     return EnvironmentFacts(
         id=environment.id,
         ok=True,
-        python=environment.version,
+        python=environment.version or None,
         packages=len(environment.packages),
         lock=environment.lock_digest,
         installed=environment.installed_digest,

@@ -202,7 +202,7 @@ def test_a_build_says_what_it_stands_on(
     (one,) = api.env_build(root).environments
     assert (one.level, one.interpreter, one.reused) == ("locked", "host", False)
     assert one.packages == ("alpha 1.0", "beta 1.0")
-    assert one.python.startswith(f"{MINOR}.")
+    assert str(one.python).startswith(f"{MINOR}.")
     api.lock(root, keep=True, wheels=True)
     (one,) = api.env_build(root).environments
     assert (one.level, one.reused) == ("bundled", True), "it was built from the index"
@@ -213,6 +213,7 @@ def test_a_build_says_what_it_stands_on(
     for reused in (False, True):
         (one,) = api.env_build(root).environments
         assert (one.level, one.reused) == ("rebuilt offline", reused)
+    assert one.place is not None
     assert (one.place / "bin" / "python").is_file()
     (one,) = api.env_build(root, into=tmp_path / "own").environments
     assert (one.level, one.place) == ("rebuilt offline", tmp_path / "own")
@@ -304,20 +305,10 @@ def test_gathering_that_is_killed_leaves_no_wheel_that_counts(
     assert (one.wheels, one.shared) == (2, 0)
 
 
-@pytest.mark.parametrize("wanted", [["gpu"], []])
-def test_an_environment_that_is_not_there_is_named(
-    root: Path, tmp_path: Path, wanted: list[str]
-) -> None:
-    place = (
-        root
-        if wanted
-        else make_artifact(
-            tmp_path / "c", {"main.py": COMPUTES}, environments={"cpu": {"kind": "system"}}
-        ).root
-    )
+def test_an_environment_that_is_not_there_is_named(root: Path) -> None:
     for verb in (api.env_check, api.env_build, api.env_wheels):
-        with pytest.raises(UsageError, match=r"called gpu|no environment of kind pylock"):
-            verb(place, environments=wanted)
+        with pytest.raises(UsageError, match="called gpu"):
+            verb(root, environments=["gpu"])
 
 
 @pytest.mark.slow

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from rra._base.files import sha256_file
 from rra.api import lock
 from rra.artifact import Artifact, load_artifact
-from rra.environment import materialise
 from rra.environment.kinds import JULIA, BuildRequest, EnvironmentKind, LockRequest, find_kind
 from rra.environment.kinds.containerfile import render_containerfile
 from rra.environment.kinds.system import installed_versions
@@ -36,9 +36,9 @@ def test_pylock_is_locked_and_built_through_the_protocol(
     assert said.packages == done.packages
     assert said.files == ("environment/cpu/pylock.toml",)
     built = kind.build(BuildRequest(artifact=load_artifact(made.root), id="cpu"))
-    assert built.environment is not None
-    assert built.environment.packages == (("alpha", "2.0"), ("beta", "2.0"))
-    assert built.digest == built.environment.lock_digest
+    assert (built.kind, built.image) == ("pylock", None)
+    assert built.packages == (("alpha", "2.0"), ("beta", "2.0"))
+    assert built.lock_digest == sha256_file(made.root / "environment/cpu/pylock.toml")
 
 
 CONDA = "dependencies:\n- python=3.8\n- pytorch=1.7.1\n- {}\n"
@@ -220,17 +220,6 @@ def test_kinds_come_from_installed_distributions_too(monkeypatch: pytest.MonkeyP
         find_kind("broken")
     with pytest.raises(UsageError, match="'snap'"):
         find_kind("snap")
-
-
-def test_a_container_that_is_not_entered_says_what_to_do_by_hand(
-    artifact: Callable[..., Artifact],
-) -> None:
-    made = artifact()
-    env = Environment(kind="container", lock="environment/cpu/Containerfile")
-    manifest = made.manifest.model_copy(update={"environments": {"cpu": env}})
-    with pytest.raises(EnvironmentBuildError) as caught:
-        materialise(dataclasses.replace(made, manifest=manifest), "cpu")
-    assert caught.value.hint.endswith("podman build --file environment/cpu/Containerfile")
 
 
 @pytest.mark.parametrize("kind", ["conda", "renv"])

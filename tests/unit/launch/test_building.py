@@ -111,6 +111,7 @@ def test_the_carried_interpreter_runs_and_the_record_says_so(
     artifact = make(own, wheel=wheel, pylock=with_alpha(wheel))
     built = build_environment(artifact, "cpu", target=tmp_path / "built")
     code = "import alpha, json, sys; print(json.dumps([sys.base_prefix, alpha.VERSION]))"
+    assert built.python is not None
     argv: list[str | Path] = [built.python, "-I", "-c", code]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, env={})
     assert json.loads(done.stdout) == [str(tmp_path / "built/runtime/python"), "1.0"]

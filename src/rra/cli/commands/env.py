@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,21 @@ from rra.cli.verb import (
 
 if TYPE_CHECKING:
     from rra.api._env_build import BuiltEnvironment, BuiltEnvironments
-    from rra.api._env_check import CheckedEnvironment, EnvironmentCheck
+    from rra.api._env_check import EnvironmentCheck
     from rra.api._env_diff import EnvironmentsDiff
-    from rra.api._env_explain import ExplainedPackage, PackageReasons
+    from rra.api._env_explain import PackageReasons
     from rra.api._env_wheels import GatheredWheels
+    from rra.environment.answers import CheckedEnvironment, ExplainedPackage
     from rra.environment.difference import EnvironmentDifference
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "rebuilt": "~"}
+_ABILITIES = {
+    "lock": "be locked",
+    "carry": "carry its files",
+    "build": "be built",
+    "wheels": "bring its files here",
+    "run": "run launchers",
+}
 _WHERE_LOCKED = "what is not beside the lock comes from your index"
 
 
@@ -62,7 +70,8 @@ def check(
 ) -> None:
     """Check that a lock says what the files around it say; nothing is installed.
 
-    The lock is compared with rra.lock, with what rra.yaml and the code ask for, with
+    Each environment is checked as its kind is, and the answer says what else that kind can do.
+    A lock of kind pylock is compared with rra.lock, with what rra.yaml and the code ask for, with
     requirements.txt, and with the wheels beside it. With --available your index is asked for
     each file, by name and digest: what has gone is named while there is time to save it.
 
@@ -95,13 +104,21 @@ def _render_check(result: EnvironmentCheck) -> str:
 
 def _checked(one: CheckedEnvironment) -> list[str]:
     python = f" for Python {one.python}" if one.python else ""
+    kind = "" if one.kind == "pylock" else f"{one.kind}, "
     says = "the lock says what the files say" if one.consistent else "the lock does not hold"
     beside = f", {one.beside} of {one.wheels} files beside it" if one.wheels else ""
-    lines = [f"{one.id}: {says} ({one.packages} packages{python}{beside})"]
+    lines = [f"{one.id}: {says} ({kind}{one.packages} packages{python}{beside})"]
+    if kind:
+        lines.append(f"  kind {one.kind} can {_abilities(one.can)}")
     if one.available is not None:
         there = one.wheels - len(one.gone)
         lines.append(f"{one.id}: your index has {there} of {one.wheels} locked files")
     return lines
+
+
+def _abilities(can: Sequence[str]) -> str:
+    said = [text for name, text in _ABILITIES.items() if name in can]
+    return ", ".join([*said, "be checked, explained and compared"])
 
 
 @command.command(
@@ -130,7 +147,9 @@ def build(
     plain_http: bool,
     as_json: bool,
 ) -> None:
-    """Install what is locked, compare it with the lock, and say what was reached.
+    """Build what is locked, as its kind is built, and say what was reached.
+
+    Wheels are installed and compared with their lock; images are built by podman or docker.
 
     locked: the versions are fixed, their files come from your index. bundled: every file that
     this machine needs lies beside the lock. rebuilt offline: it was built from these alone, and
@@ -167,9 +186,15 @@ def _built(one: BuiltEnvironment) -> list[str]:
     own = "the artifact's own Python" if one.interpreter == "own" else "host interpreter"
     count = "1 package" if len(one.packages) == 1 else f"{len(one.packages)} packages"
     note = f"; {_WHERE_LOCKED}" if one.level == "locked" else ""
+    if one.kind == "pylock":
+        said = f"{one.id}: {one.level} ({own} {one.python}), {count}{note}"
+    else:
+        python = f", Python {one.python}" if one.python else ""
+        said = f"{one.id}: {one.level} (kind {one.kind}{python}), {count}"
+    where = one.image or one.place or "the system of this machine"
     return [
-        f"{one.id}: {one.level} ({own} {one.python}), {count}{note}",
-        safe(f"  {'used again' if one.reused else 'built'}: {one.place}"),
+        said,
+        safe(f"  {'used again' if one.reused else 'built'}: {where}"),
         *(safe(f"  {line}") for line in _imported(one)),
     ]
 

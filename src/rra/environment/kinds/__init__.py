@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from rra.environment.kinds.choice import JULIA, find_kind
+from rra.environment.kinds.choice import JULIA, find_kind, kind_of
+from rra.environment.kinds.described import DescribedKind
 from rra.environment.kinds.protocol import (
+    Ability,
     BuildRequest,
-    Built,
+    CarryRequest,
+    CheckRequest,
     Description,
     EnvironmentKind,
+    GatherRequest,
     KindLock,
     LockRequest,
 )
 
 __all__ = [
     "JULIA",
+    "Ability",
     "BuildRequest",
-    "Built",
+    "CarryRequest",
+    "CheckRequest",
+    "DescribedKind",
     "Description",
     "EnvironmentKind",
+    "GatherRequest",
     "KindLock",
     "LockRequest",
     "find_kind",
+    "kind_of",
 ]

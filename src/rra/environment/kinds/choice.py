@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+from typing import TYPE_CHECKING
 
+from rra.environment.built import named_environment
 from rra.environment.kinds.conda import CondaKind
 from rra.environment.kinds.container import ContainerKind
 from rra.environment.kinds.languages import LanguageKind
@@ -11,6 +13,9 @@ from rra.environment.kinds.protocol import EnvironmentKind
 from rra.environment.kinds.pylock import PylockKind
 from rra.environment.kinds.system import SystemKind
 from rra.errors import UnavailableError, UsageError
+
+if TYPE_CHECKING:
+    from rra.artifact import Artifact
 
 GROUP = "rra.environment_kinds"
 """Entry point group in which a distribution names the kinds that it adds."""
@@ -48,3 +53,13 @@ def find_kind(name: str) -> EnvironmentKind:
         return made
     message = f"no environment kind is called {name!r}"
     raise UsageError(message, hint=f"kinds: {', '.join(_OWN)}")
+
+
+def kind_of(artifact: Artifact, env_id: str) -> EnvironmentKind:
+    """Return the kind of an environment of an artifact.
+
+    Raises:
+        UsageError: There is no such environment, or nothing here knows its kind.
+        UnavailableError: What is installed for its kind cannot be loaded.
+    """
+    return find_kind(named_environment(artifact, env_id).kind)

@@ -6,10 +6,12 @@ import dataclasses
 import re
 from pathlib import Path
 
+from rra.environment.built import Built, named_environment
+from rra.environment.kinds.described import DescribedKind
 from rra.environment.kinds.finding import find_files
 from rra.environment.kinds.protocol import (
+    Ability,
     BuildRequest,
-    Built,
     Description,
     KindLock,
     LockRequest,
@@ -26,10 +28,14 @@ _UNKNOWN_LIST = re.compile(r"without a reviewed distribution: ([^;]+);")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class CondaKind:
+class CondaKind(DescribedKind):
     """Describes environments of conda packages, and says which of them need conda."""
 
     name: str = "conda"
+
+    def can(self) -> frozenset[Ability]:
+        """Return what this kind does here: it takes a lock that conda's tools wrote."""
+        return frozenset({"lock"})
 
     def detect(self, root: Path) -> tuple[str, ...]:
         """Return the environment files and locks of conda, pixi and conda-lock."""
@@ -85,7 +91,7 @@ class CondaKind:
         Raises:
             EnvironmentBuildError: Always.
         """
-        env = request.artifact.manifest.environments[request.id]
+        env = named_environment(request.artifact, request.id)
         message, hint = self._refusal(request.artifact.root, request.id, env)
         raise EnvironmentBuildError(message, hint=hint)
 

@@ -11,18 +11,20 @@ from pathlib import Path, PurePosixPath
 
 from rra._base import canonical
 from rra._base.files import atomic_write, safe_join, sha256_file, storage_errors
+from rra.environment.built import Built, named_environment
 from rra.environment.cache import sole_builder
 from rra.environment.kinds.containerfile import debian_packages, render_containerfile
+from rra.environment.kinds.described import DescribedKind, locked_file
 from rra.environment.kinds.engine import Engine, find_engine
 from rra.environment.kinds.finding import find_files
 from rra.environment.kinds.protocol import (
+    Ability,
     BuildRequest,
-    Built,
     Description,
     KindLock,
     LockRequest,
 )
-from rra.errors import CorruptError, EnvironmentBuildError, UsageError
+from rra.errors import EnvironmentBuildError, UsageError
 from rra.model import Environment
 
 _FILES = re.compile(r"(?:[\w.-]+\.)?(?:Docker|Container)file(?:\.[\w.-]+)?|Singularity|[\w-]+\.def")
@@ -33,10 +35,14 @@ CONTAINERFILE = "Containerfile"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ContainerKind:
+class ContainerKind(DescribedKind):
     """Writes Containerfiles and builds images."""
 
     name: str = "container"
+
+    def can(self) -> frozenset[Ability]:
+        """Return what this kind does: images are built or fetched."""
+        return frozenset({"lock", "build"})
 
     def detect(self, root: Path) -> tuple[str, ...]:
         """Return the Containerfiles, Dockerfiles and definitions of Apptainer."""
@@ -115,48 +121,73 @@ class ContainerKind:
             ToolMissingError: Neither podman nor docker works here.
         """
         artifact = request.artifact
-        env = artifact.manifest.environments[request.id]
+        env = named_environment(artifact, request.id)
         if env.lock is None:
             return self._fetched(request, env, find_engine())
-        file = artifact.path(env.lock)
-        if not file.is_file():
-            message = f"environment {request.id} is not locked: there is no {env.lock}"
-            raise UsageError(message, hint=f"lock it with: rra lock {artifact.root}")
-        digest = sha256_file(file)
-        known = artifact.lock.environments.get(request.id) if artifact.lock else None
-        if known is not None and known.lock != digest:
-            message = f"{env.lock} is not the one that rra.lock names: {digest}, not {known.lock}"
-            hint = "get the file again; if you changed it on purpose, run rra lock"
-            raise CorruptError(message, hint=hint)
+        file, digest = locked_file(artifact, request.id, env)
         rootfs = artifact.path(env.rootfs) if env.rootfs else None
         stamp = {"lock": digest, "rootfs": sha256_file(rootfs) if rootfs else ""}
         key = canonical.digest(stamp).removeprefix("sha256:")[:32]
         name = f"localhost/rra-environment:{key}"
         engine = find_engine()
+        anew = request.target is not None
         with sole_builder(Path(f"/rra-images/{key}")):
-            image = engine.image(name)
+            image = None if anew else engine.image(name)
+            reused = image is not None
             if image is None:
                 request.progress(f"building environment {request.id} with {engine.name}")
-                image = _build(engine, name, file, rootfs, request.id)
-        return Built(id=request.id, kind=self.name, digest=image, image=name)
+                image = _build(engine, name, file, rootfs, request.id, anew=anew)
+        alone = rootfs is not None and not _runs(file)
+        return _made(request.id, env, image, name, digest, alone=alone, reused=reused)
 
     def _fetched(self, request: BuildRequest, env: Environment, engine: Engine) -> Built:
         image = env.base_image
         if image is None:
             message = f"environment {request.id} has neither lock nor base_image"
             raise UsageError(message, hint="add base_image: NAME@sha256:… to it in rra.yaml")
-        if engine.image(image) is None:
+        found = engine.image(image)
+        if found is None:
             request.progress(f"fetching {image}")
             done = engine.run(["pull", "--quiet", image])
             if not done.ok:
                 message = f"{engine.name} cannot fetch {image}: {done.last_error(1)}"
                 hint = "check the network, or load the image from a file of your own"
                 raise EnvironmentBuildError(message, hint=hint)
+        held = found or engine.image(image) or ""
         digest = image.rpartition("@")[2]
-        return Built(id=request.id, kind=self.name, digest=digest, image=image)
+        return _made(request.id, env, held, image, digest, alone=False, reused=found is not None)
 
 
-def _build(engine: Engine, name: str, file: Path, rootfs: Path | None, env_id: str) -> str:
+def _made(
+    env_id: str, env: Environment, held: str, name: str, lock: str, *, alone: bool, reused: bool
+) -> Built:
+    return Built(
+        id=env_id,
+        root=None,
+        python=None,
+        bin=None,
+        version="",
+        base_prefix=None,
+        variables=dict(env.variables or {}),
+        packages=(),
+        lock_digest=lock,
+        installed_digest=held,
+        bundled=alone,
+        offline=alone,
+        reused=reused,
+        kind="container",
+        image=name,
+    )
+
+
+def _runs(file: Path) -> bool:
+    """Tell whether a Containerfile runs anything, so may ask the network."""
+    return b"\nRUN " in file.read_bytes()
+
+
+def _build(
+    engine: Engine, name: str, file: Path, rootfs: Path | None, env_id: str, *, anew: bool
+) -> str:
     """Build in a folder that holds nothing but what the Containerfile may take."""
     with tempfile.TemporaryDirectory(prefix="rra-image-") as scratch:
         context = Path(scratch)
@@ -165,8 +196,9 @@ def _build(engine: Engine, name: str, file: Path, rootfs: Path | None, env_id: s
                 os.link(rootfs, context / rootfs.name)
             except OSError:
                 shutil.copyfile(rootfs, context / rootfs.name)
-        network = [] if rootfs is None or b"\nRUN " in file.read_bytes() else ["--network=none"]
-        done = engine.run(["build", "--quiet", *network, "--tag", name, "--file", file, context])
+        options = [] if rootfs is None or _runs(file) else ["--network=none"]
+        options += ["--no-cache"] if anew else []
+        done = engine.run(["build", "--quiet", *options, "--tag", name, "--file", file, context])
     image = engine.image(name) if done.ok else None
     if image is None:
         message = f"{engine.name} cannot build environment {env_id}: {done.last_error(3)}"

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rra.environment.built import Built
+from rra.environment.kinds.described import DescribedKind
 from rra.environment.kinds.finding import find_files
 from rra.environment.kinds.protocol import (
+    Ability,
     BuildRequest,
-    Built,
     Description,
     KindLock,
     LockRequest,
@@ -142,11 +144,15 @@ _READERS: dict[str, tuple[re.Pattern[str], Callable[[Path, str], Description]]] 
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class LanguageKind:
+class LanguageKind(DescribedKind):
     """Describes environments of R (`renv`) or of Julia; builds none."""
 
     name: str
     sources: tuple[str, ...]
+
+    def can(self) -> frozenset[Ability]:
+        """Return what this kind does here: it takes the lock of the language's own tool."""
+        return frozenset({"lock"})
 
     def detect(self, root: Path) -> tuple[str, ...]:
         """Return the files of the language that name packages, locks first."""

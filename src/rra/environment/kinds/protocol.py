@@ -1,15 +1,19 @@
-"""What every kind of environment offers: found, described, locked and built in one way."""
+"""What every kind of environment offers: each verb asks it in one way."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from rra.environment.answers import CheckedEnvironment, ExplainedPackage, GatheredEnvironment
+from rra.environment.built import Built
 from rra.environment.carried import Unpack
-from rra.environment.materialise import MaterialisedEnvironment
+from rra.environment.carry import CarriedFiles
+from rra.environment.difference import Side
 from rra.environment.why import Reasons
+from rra.errors import Problem
 from rra.model import Environment
 
 if TYPE_CHECKING:
@@ -17,6 +21,10 @@ if TYPE_CHECKING:
     from rra.sandbox import Sandbox
 
 Progress = Callable[[str], None]
+Ability = Literal["lock", "search", "carry", "build", "imports", "wheels", "run"]
+"""What not every kind can do: ``rra lock``, its ``--search`` and its ``--wheels``, ``rra env
+build`` and its ``--imports``, ``rra env wheels``, and starting launchers in it. Every kind can be
+checked, explained and compared."""
 
 
 def silent(_step: str) -> None:
@@ -65,12 +73,42 @@ class KindLock:
 
     lock: Path | None
     packages: tuple[str, ...] = ()
+    python: str = ""
     changed: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRequest:
+    """What is checked.
+
+    Attributes:
+        artifact: The artifact.
+        id: Environment's id.
+        needed: Tells what the code needs (PEP 508), for a kind that asks.
+        available: Whether the files that are locked are asked for, too.
+        progress: Told about steps that may last.
+    """
+
+    artifact: Artifact
+    id: str
+    needed: Callable[[], Sequence[str]] = tuple
+    available: bool = False
+    progress: Progress = silent
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """What is built: an environment of an artifact, where, and with what."""
+    """What is built: an environment of an artifact, where, and with what.
+
+    Attributes:
+        artifact: The artifact.
+        id: Environment's id.
+        target: Folder to build in anew; None for the cache. A kind that has no use for a folder
+            builds anew all the same.
+        progress: Told about steps that may last.
+        unpack: Unpacks an interpreter that the artifact carries.
+        sandbox: What such an interpreter runs in.
+    """
 
     artifact: Artifact
     id: str
@@ -81,34 +119,40 @@ class BuildRequest:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """An environment that is there now.
+class CarryRequest:
+    """What is put beside a lock: its files, and a packed interpreter where one is given."""
 
-    Attributes:
-        id: Environment's id.
-        kind: Its kind.
-        digest: What names it: of the lock, or of the image.
-        environment: The installed environment, for a kind that has one.
-        image: Name of the image, for a container.
-    """
-
+    root: Path
     id: str
-    kind: str
-    digest: str
-    environment: MaterialisedEnvironment | None = None
-    image: str | None = None
+    env: Environment
+    archive: Path | None = None
+    progress: Progress = silent
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GatherRequest:
+    """What is brought here: the files of a lock, into a folder where one is named."""
+
+    artifact: Artifact
+    id: str
+    folder: Path | None = None
+    progress: Progress = silent
 
 
 class EnvironmentKind(Protocol):
     """One kind of environment.
 
     An installed distribution adds one by an entry point of the group
-    ``rra.environment_kinds`` whose name is the kind and whose object makes it.
+    ``rra.environment_kinds`` whose name is the kind and whose object makes it. What it need not
+    know better it takes from `rra.environment.kinds.DescribedKind`.
     """
 
     @property
     def name(self) -> str:
         """Word that the manifest uses."""
+
+    def can(self) -> frozenset[Ability]:
+        """Return what this kind does here; asked for what else, it refuses and says why."""
 
     def detect(self, root: Path) -> tuple[str, ...]:
         """Return the files under a folder that this kind is described by."""
@@ -124,6 +168,24 @@ class EnvironmentKind(Protocol):
             UsageError: The manifest does not say enough.
         """
 
+    def carry(self, request: CarryRequest) -> CarriedFiles:
+        """Put what was locked beside the lock, so that no index is needed.
+
+        Raises:
+            UnavailableError: This kind carries nothing.
+            UsageError: It is not locked, or names other places for the files.
+            LockError: A file cannot be had.
+        """
+
+    def check(self, request: CheckRequest) -> tuple[CheckedEnvironment, list[Problem]]:
+        """Say whether the lock says what the files around it say; nothing is built.
+
+        Raises:
+            UsageError: It is not locked.
+            FormatError: The lock cannot be read.
+            LockError: An index that was to be asked cannot be reached.
+        """
+
     def build(self, request: BuildRequest) -> Built:
         """Build the environment, or find the one that was built from the same files.
 
@@ -131,4 +193,23 @@ class EnvironmentKind(Protocol):
             EnvironmentBuildError: It cannot be built here.
             ToolMissingError: What builds it is not installed.
             CorruptError: A file is not the one that was locked.
+        """
+
+    def gather(self, request: GatherRequest) -> GatheredEnvironment:
+        """Bring the files of a lock here, each once.
+
+        Raises:
+            UnavailableError: This kind has no such files.
+            LockError: A file is nowhere to be had.
+        """
+
+    def explain(self, artifact: Artifact, env_id: str, package: str) -> ExplainedPackage | None:
+        """Say why a package (normalised name) has its version; None where it is not locked."""
+
+    def side(self, artifact: Artifact, env_id: str) -> Side:
+        """Return what is locked, to be compared.
+
+        Raises:
+            UsageError: It is not locked.
+            FormatError: The lock cannot be read.
         """

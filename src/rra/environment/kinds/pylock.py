@@ -5,20 +5,35 @@ from __future__ import annotations
 import dataclasses
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from rra.environment.answers import CheckedEnvironment, ExplainedPackage, GatheredEnvironment
+from rra.environment.built import Built
+from rra.environment.carry import CarriedFiles, carry
+from rra.environment.checking import read_lock
+from rra.environment.difference import Side, read_locked
+from rra.environment.explaining import explain_package
+from rra.environment.gathering import gather_wheels
 from rra.environment.kinds.finding import find_files
 from rra.environment.kinds.protocol import (
+    Ability,
     BuildRequest,
-    Built,
+    CarryRequest,
+    CheckRequest,
     Description,
+    GatherRequest,
     KindLock,
     LockRequest,
 )
 from rra.environment.lock import lock_environment
 from rra.environment.materialise import materialise
 from rra.environment.pylock import read_pylock
-from rra.errors import FormatError
+from rra.environment.standing import check_standing
+from rra.errors import FormatError, Problem
 from rra.model import Environment
+
+if TYPE_CHECKING:
+    from rra.artifact import Artifact
 
 _FILES = re.compile(r"pylock(?:\.[^.]+)?\.toml|requirements[\w.-]*\.txt|pyproject\.toml|setup\.py")
 
@@ -28,6 +43,10 @@ class PylockKind:
     """Locks and builds environments of Python wheels."""
 
     name: str = "pylock"
+
+    def can(self) -> frozenset[Ability]:
+        """Return what this kind does: everything."""
+        return frozenset({"lock", "search", "carry", "build", "imports", "wheels", "run"})
 
     def detect(self, root: Path) -> tuple[str, ...]:
         """Return the files that name Python packages."""
@@ -64,11 +83,32 @@ class PylockKind:
             progress=request.progress,
         )
         packages = tuple(f"{p.name} {p.version}" for p in done.packages)
-        return KindLock(lock=done.lock, packages=packages, changed=done.changed)
+        return KindLock(lock=done.lock, packages=packages, python=done.python, changed=done.changed)
+
+    def carry(self, request: CarryRequest) -> CarriedFiles:
+        """Put its wheels beside it; see `rra.environment.carry.carry`."""
+        return carry(
+            request.root,
+            request.id,
+            request.env,
+            archive=request.archive,
+            progress=request.progress,
+        )
+
+    def check(self, request: CheckRequest) -> tuple[CheckedEnvironment, list[Problem]]:
+        """Compare it with the files around it; see `rra.environment.standing`."""
+        return check_standing(
+            request.artifact,
+            request.id,
+            request.needed(),
+            can=tuple(sorted(self.can())),
+            available=request.available,
+            progress=request.progress,
+        )
 
     def build(self, request: BuildRequest) -> Built:
         """Install it; see `rra.environment.materialise.materialise`."""
-        done = materialise(
+        return materialise(
             request.artifact,
             request.id,
             target=request.target,
@@ -76,4 +116,15 @@ class PylockKind:
             unpack=request.unpack,
             sandbox=request.sandbox,
         )
-        return Built(id=done.id, kind=self.name, digest=done.lock_digest, environment=done)
+
+    def gather(self, request: GatherRequest) -> GatheredEnvironment:
+        """Bring its wheels here; see `rra.environment.gathering`."""
+        return gather_wheels(request.artifact, request.id, request.folder, request.progress)
+
+    def explain(self, artifact: Artifact, env_id: str, package: str) -> ExplainedPackage | None:
+        """Say why a package has its version, as the lock has it."""
+        return explain_package(env_id, read_lock(artifact, env_id), package)
+
+    def side(self, artifact: Artifact, env_id: str) -> Side:
+        """Return what is locked, each package with its digests."""
+        return read_locked(read_lock(artifact, env_id).path, env_id)

@@ -7,10 +7,13 @@ import platform
 from pathlib import Path
 
 from rra._base import canonical, process
+from rra.environment.built import Built, named_environment
+from rra.environment.interpreter import find_interpreter
 from rra.environment.kinds.containerfile import debian_packages
+from rra.environment.kinds.described import DescribedKind
 from rra.environment.kinds.protocol import (
+    Ability,
     BuildRequest,
-    Built,
     Description,
     KindLock,
     LockRequest,
@@ -22,10 +25,14 @@ _QUERY = "${db:Status-Status} ${Package} ${Version}\n"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SystemKind:
+class SystemKind(DescribedKind):
     """Finds out whether the system has the packages that an environment names."""
 
     name: str = "system"
+
+    def can(self) -> frozenset[Ability]:
+        """Return what this kind does: it looks for packages, and launchers run with them."""
+        return frozenset({"lock", "build", "run"})
 
     def detect(self, root: Path) -> tuple[str, ...]:  # noqa: ARG002 - the same for each
         """Return nothing: no file describes a system."""
@@ -56,9 +63,10 @@ class SystemKind:
 
         Raises:
             EnvironmentBuildError: Packages are missing; says how to install them.
+            ToolMissingError: The Python that it names is not installed here.
             UsageError: A package has a name that no distribution has.
         """
-        env = request.artifact.manifest.environments[request.id]
+        env = named_environment(request.artifact, request.id)
         wanted = [name.partition("=")[0] for name in debian_packages(request.id, env)]
         found = installed_versions(wanted)
         missing = [name for name in wanted if name not in found]
@@ -68,7 +76,21 @@ class SystemKind:
             raise EnvironmentBuildError(message + ", ".join(missing), hint=hint)
         release = platform.freedesktop_os_release().get("ID", "") if wanted else ""
         digest = canonical.digest({"system": release, "packages": dict(sorted(found.items()))})
-        return Built(id=request.id, kind=self.name, digest=digest)
+        python = find_interpreter(env.python, download=False) if env.python else None
+        return Built(
+            id=request.id,
+            root=None,
+            python=python.path if python else None,
+            bin=python.path.parent if python else None,
+            version=python.version if python else "",
+            base_prefix=python.base_prefix if python else None,
+            variables=dict(env.variables or {}),
+            packages=tuple(sorted(found.items())),
+            lock_digest=canonical.digest({"system": sorted(wanted)}),
+            installed_digest=digest,
+            reused=True,
+            kind=self.name,
+        )
 
 
 def installed_versions(packages: list[str]) -> dict[str, str]:
