@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rra.api._env_check import chosen_environments
+from rra.api._env_chosen import chosen_environments
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
 from rra.errors import UsageError

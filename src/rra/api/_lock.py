@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra._base.files import atomic_write
-from rra.api._env_check import chosen_environments, passed_over
+from rra.api._env_chosen import chosen_environments, passed_over
 from rra.api._lock_search import Found, Try, search_environment
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
