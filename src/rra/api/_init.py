@@ -220,7 +220,8 @@ def _lock_nothing(root: Path, progress: Progress) -> tuple[bool, tuple[str, ...]
         for name, environment in artifact.manifest.environments.items()
         if not (environment.lock and artifact.path(environment.lock).is_file())
     ]
-    if not unlocked:
+    kinds = {environment.kind for environment in artifact.manifest.environments.values()}
+    if not unlocked and kinds == {"pylock"}:
         return True, ()
     if any(needed_packages(artifact, name) for name in unlocked):
         return False, ()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from rra.author.draft_environment import DraftEnvironment, draft_environment
 from rra.author.draft_launchers import DraftLauncher, draft_launchers
 from rra.author.draft_outcomes import DraftExperiment, draft_experiments
 from rra.author.names import slug, unique
@@ -16,9 +17,6 @@ from rra.author.source import SourceState
 from rra.environment import Detected, detect_requirements, suggest_as_of
 from rra.environment.interpreter import has_interpreter
 from rra.scan import DataFile, Scan
-
-ENVIRONMENT = "cpu"
-"""Id of the drafted environment."""
 
 _OLDEST = (3, 8)
 
@@ -60,6 +58,7 @@ class Draft:
         as_of: Suggested date of resolution and why.
         source: The upstream tree.
         exclude: Patterns of files that are not code.
+        other: The environment where it is not one of Python wheels; None where it is.
         notes: What the author should know.
     """
 
@@ -79,6 +78,7 @@ class Draft:
     source: SourceState | None
     exclude: tuple[str, ...]
     notes: tuple[str, ...]
+    other: DraftEnvironment | None = None
 
     @property
     def code_root(self) -> str:
@@ -110,9 +110,11 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
     detected = detect_requirements(scan.root, scan.imports)
     python, why = _python(detected, scan, declared.python)
     requirements = _requirements(detected, declared, launchers)
+    other = draft_environment(scan, launchers, prefix="code/" if nested else "")
     notes += more
+    notes += [other.note] if other else []
     notes += [str(problem) for problem in (*scan.problems, *detected.findings)]
-    if not any(manifest.requirements for manifest in detected.manifests):
+    if not other and not any(manifest.requirements for manifest in detected.manifests):
         notes.append("no file names the packages that are needed; they follow from the imports")
     notes += _waiting(scan, launchers)
     if scan.licence is None:
@@ -138,6 +140,7 @@ def make_draft(scan: Scan, *, name: str, nested: bool) -> Draft:
         source=None,
         exclude=(),
         notes=tuple(dict.fromkeys(notes)),
+        other=other,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from rra.author.launchers import ParameterWord, Step, default_collect
+from rra.author.main_language import main_language
 from rra.author.names import slug, unique
 from rra.scan import (
     Argument,
@@ -374,13 +375,16 @@ def _is_worth(pattern: str) -> bool:
 
 
 def _undocumented(scan: Scan) -> list[EntryPoint]:
-    """Choose what to run where no document says it."""
+    """Choose what to run where no document says it.
+
+    Where the code is another language, a Python file beside it is not what makes the results.
+    """
     imported = {
         other for path in scan.python_files for other in files_behind_script(scan, path)[1:]
     }
     python = [e for e in scan.entry_points if e.kind == "python" and e.path not in imported]
     guarded = [e for e in python if e.parser or scan.python_files[e.path].guarded]
-    chosen = guarded or python
+    chosen = (guarded or python) if main_language(scan) == "Python" else []
     top = [e for e in chosen if len(e.path.parts) == 1]
     shells = [e for e in scan.entry_points if e.kind == "shell" and len(e.path.parts) == 1]
     shells = [e for e in shells if not re.search(r"install|setup|download", e.path.name)]

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from rra.author.draft import ENVIRONMENT, Draft
+from rra.author.draft import Draft
+from rra.author.draft_environment import ENVIRONMENT
 from rra.author.draft_launchers import DraftLauncher
 from rra.author.guide import begin, end
 from rra.author.names import blank, unique
@@ -278,13 +279,14 @@ outcome's verdict with the value obtained; never copy a number that no launcher 
 def readme_text(draft: Draft) -> str:
     """Return the README of an artifact whose code lies in ``code/``."""
     title = draft.title or draft.name
+    how = ", with instructions for plain pip" if draft.other is None else " and how it is built"
     return f"""\
 # {title}
 
 A Refined Reproducible Artifact of the repository in `code/`.
 
 - `guide/GUIDE.md`: what it reproduces, how to run it, what to expect
-- `environment/{ENVIRONMENT}/`: the locked environment, with instructions for plain pip
+- `environment/{ENVIRONMENT}/`: the environment{how}
 - `launchers/`: the runs, each an executable file
 - `rra.yaml`: the reported numbers and where each is made
 

@@ -15,7 +15,8 @@ from rra.artifact import layout
 from rra.artifact.inventory import code_files, is_skipped
 from rra.author import guide_text as texts
 from rra.author.apply import resumed_plan
-from rra.author.draft import ENVIRONMENT, Draft, make_draft
+from rra.author.draft import Draft, make_draft
+from rra.author.draft_environment import ENVIRONMENT, environment_readme
 from rra.author.guide import fill_tables
 from rra.author.guide_tables import GuideFacts, render_tables
 from rra.author.launchers import compile_launcher
@@ -222,6 +223,9 @@ def _files(draft: Draft) -> Files:
         PurePosixPath(path): PlannedFile(content.encode()) for path, content in contents.items()
     }
     files.update(_launcher_files(draft))
+    if draft.other is not None:
+        place = PurePosixPath(layout.ENVIRONMENT_DIR) / ENVIRONMENT / "README.md"
+        files[place] = PlannedFile(environment_readme(draft.other).encode())
     if draft.source is not None and draft.source.patch:
         place = PurePosixPath(layout.PATCHES_DIR) / f"{texts.UNCOMMITTED}.patch"
         files[place] = PlannedFile(draft.source.patch)
@@ -266,6 +270,7 @@ def _launcher_files(draft: Draft) -> Files:
                 launcher.id,
                 launcher.steps,
                 environment=ENVIRONMENT,
+                program=draft.other.program if draft.other else "python",
                 code_root=draft.code_root,
                 collect=dict(launcher.collect),
                 parameters={p.name: str(p.default) for p in launcher.parameters},

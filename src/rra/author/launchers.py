@@ -68,6 +68,7 @@ def compile_launcher(
     steps: Sequence[Step],
     *,
     environment: str,
+    program: str = "python",
     code_root: str = "code",
     collect: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -78,7 +79,8 @@ def compile_launcher(
     Args:
         launcher: Id of the launcher.
         steps: Commands, run one after the other; the first that fails ends the run.
-        environment: Id of the environment, for the message when there is no Python.
+        environment: Id of the environment, for the message when there is no such program.
+        program: What the commands are started with, and the environment has to bring.
         code_root: ``code``, or ``.`` when the code is in place.
         collect: Pattern in the copy of the code → place in the output directory.
         parameters: Default of each parameter as text.
@@ -92,7 +94,7 @@ def compile_launcher(
         _head(launcher, comments),
         _places(launcher),
         _parameters(declared),
-        _need_python(launcher, environment),
+        _need(program, launcher, environment),
         _commands(steps, declared),
         _with_rra(),
         _private_copy(launcher, code_root),
@@ -142,13 +144,13 @@ def _parameters(parameters: Mapping[str, str]) -> str:
     return "".join(lines)
 
 
-def _need_python(launcher: str, environment: str) -> str:
+def _need(program: str, launcher: str, environment: str) -> str:
     message = (
-        f"launchers/{launcher}.sh: there is no python on PATH; "
+        f"launchers/{launcher}.sh: there is no {program} on PATH; "
         f"{layout.ENVIRONMENT_DIR}/{environment}/README.md says how to set it up"
     )
     return f"""\
-if ! command -v python >/dev/null 2>&1; then
+if ! command -v {program} >/dev/null 2>&1; then
   printf '%s\\n' {quote(message)} >&2
   exit 69
 fi

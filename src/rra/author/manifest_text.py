@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rra.author.draft import ENVIRONMENT, Draft
+from rra.author.draft import Draft
+from rra.author.draft_environment import ENVIRONMENT, DraftEnvironment
 from rra.author.draft_launchers import DraftLauncher
 from rra.author.draft_outcomes import DraftOutcome
 from rra.author.names import blank
@@ -82,6 +83,9 @@ def _quoted(text: str) -> str:
 def _environments(draft: Draft) -> Iterator[str]:
     yield "\nenvironments:\n"
     yield f"  {ENVIRONMENT}:\n"
+    if draft.other is not None:
+        yield from _other(draft.other)
+        return
     yield "    kind: pylock\n"
     yield comment(f"Python: {draft.python_why}", 4)
     yield f"    python: {_quoted(draft.python)}\n"
@@ -95,6 +99,22 @@ def _environments(draft: Draft) -> Iterator[str]:
     day, why = draft.as_of
     yield comment(f"{why}. To resolve versions as of then:", 4)
     yield f'    # as_of: "{day}"\n'
+
+
+def _other(drafted: DraftEnvironment) -> Iterator[str]:
+    for line in drafted.comments:
+        yield comment(line, 4)
+    yield f"    kind: {drafted.kind}\n"
+    if drafted.python:
+        yield f"    python: {_quoted(drafted.python)}\n"
+    if drafted.lock:
+        made = "  # made by: rra lock" if drafted.kind == "container" else ""
+        yield f"    lock: {scalar(drafted.lock)}{made}\n"
+    if drafted.kind == "container":
+        yield "    # base_image: NAME@sha256:…\n"
+        yield f"    # rootfs: environment/{ENVIRONMENT}/rootfs.tar\n"
+    if drafted.debian:
+        yield f"    system_packages: {{debian: {flow_list(list(drafted.debian))}}}\n"
 
 
 def _data(draft: Draft) -> Iterator[str]:

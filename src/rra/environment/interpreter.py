@@ -32,6 +32,10 @@ print(json.dumps({
 """
 
 
+PYTHON_2 = "could not build: Python 2, which no tool that installs wheels drives any more"
+"""What is said of code of another age, before why and what would work."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Interpreter:
     """A Python that is installed here.

@@ -13,7 +13,7 @@ from packaging.utils import parse_wheel_filename
 
 from rra._base.files import safe_join, sha256_file, staged_directory, walk_files
 from rra.environment.cutoff import cutoff_timestamp
-from rra.environment.interpreter import find_interpreter, has_interpreter
+from rra.environment.interpreter import PYTHON_2, find_interpreter, has_interpreter
 from rra.environment.platforms import Platform, find_platforms, parse_minor
 from rra.environment.pylock import (
     WHEELS_DIR,
@@ -250,10 +250,15 @@ def python_of(env_id: str, env: Environment) -> str:
 
     Raises:
         UsageError: It names none.
+        LockError: It names Python 2.
     """
     if env.python is None:
         message = f"environment {env_id} names no Python"
         raise UsageError(message, hint='add python: "3.11" (or another) to it in rra.yaml')
+    if parse_minor(env.python)[0] < 3:
+        message = f"environment {env_id} names Python {env.python}; {PYTHON_2}"
+        hint = "use kind: container with an image that has it, or make the code run on Python 3"
+        raise LockError(message, hint=hint)
     return env.python
 
 
