@@ -360,10 +360,14 @@ def _collect(
     behind: tuple[PurePosixPath, ...], scan: Scan, command: Command | None
 ) -> tuple[tuple[str, str], ...]:
     """Collect what the files behind a launcher write into the repository."""
-    writers = {*behind, *([command.source] if command else [])}
+    own = (command.source, command.line) if command else None
     entries: dict[str, str] = {}
     for output in scan.outputs:
-        if output.writer in writers and _is_worth(output.pattern):
+        given = output.given
+        # What the words of a command name is written by that command alone: README.md:12 or the
+        # shell script that this launcher starts; what the code names, by every run of it.
+        made = output.writer in behind if given is None else given == own or given[0] in behind
+        if made and output.inside and _is_worth(output.pattern):
             pattern, place = default_collect(output.pattern)
             if place not in {"stdout.txt", "stderr.txt"}:
                 entries.setdefault(pattern, place)

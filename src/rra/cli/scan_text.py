@@ -50,7 +50,7 @@ def _sections(scan: Scan) -> Iterator[tuple[str, Iterable[str]]]:
     yield "Scripts that no document starts", _undocumented(scan)
     yield (
         "Must run before",
-        (f"{one.first} writes {one.file}, {one.then} reads it" for one in scan.order_issues),
+        (f"{one.first} before {one.then}, because of {one.file}" for one in scan.order_issues),
     )
     yield "Needs", _needs(scan)
     yield (

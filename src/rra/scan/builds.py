@@ -37,12 +37,16 @@ class Makefile:
         open: Whether it may have others: it includes files or has rules with patterns.
         programs: Programs that its rules build, as it names them.
         recipes: Commands of its rules with their lines, variables of the file put in.
+        rules: Targets and prerequisites of the rule around each of those lines.
     """
 
     targets: frozenset[str]
     open: bool
     programs: tuple[str, ...]
     recipes: tuple[tuple[int, str], ...]
+    rules: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]]] = dataclasses.field(
+        default_factory=dict
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,6 +136,7 @@ class _MakeReading:
         self._phony: set[str] = set()
         self._programs: dict[str, None] = {}
         self._recipes: list[tuple[int, str]] = []
+        self._rules: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._with_recipe: set[str] = set()
         self._open = False
         self._rule: tuple[list[str], str] = ([], "")
@@ -144,6 +149,8 @@ class _MakeReading:
     def recipe(self, number: int, line: str) -> None:
         command = _make_expand(line.strip().lstrip("@-+"), self._variables, self._rule)
         self._recipes.append((number, command.replace("$$", "$")))
+        targets, needs = self._rule
+        self._rules[number] = (tuple(targets), tuple(w for w in needs.split() if w != "|"))
         self._with_recipe.update(self._rule[0])
         self._programs.update(dict.fromkeys(_programs_of(line, command, self._rule[0])))
 
@@ -176,7 +183,9 @@ class _MakeReading:
             if name not in self._with_recipe and implied & set(needs.split()):
                 self._programs[name] = None
         programs = tuple(name for name in self._programs if name not in self._phony)
-        return Makefile(frozenset(self._needs), self._open, programs, tuple(self._recipes))
+        return Makefile(
+            frozenset(self._needs), self._open, programs, tuple(self._recipes), self._rules
+        )
 
 
 def _programs_of(line: str, command: str, targets: list[str]) -> Iterator[str]:

@@ -19,6 +19,9 @@ _WRAPPERS = frozenset(
 _CWD = frozenset({"os.getcwd", "Path.cwd", "pathlib.Path.cwd"})
 _DIRNAMES = frozenset({"os.path.dirname", "osp.dirname", "path.dirname", "dirname"})
 
+_ENVIRONMENT = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})
+_SAME = frozenset({"resolve", "absolute", "expanduser", "as_posix", "strip", "rstrip", "lower"})
+
 HERE = "{here}"
 """Stands for the folder of the file itself in a pattern."""
 
@@ -71,7 +74,10 @@ def path_pattern(node: ast.AST | None, names: Mapping[str, str]) -> str | None:
     Returns:
         The pattern with forward slashes, or None when nothing of it is known.
     """
-    text = _pattern(node, names)
+    try:
+        text = _pattern(node, names)
+    except RecursionError:  # hundreds of texts that are added up
+        return None
     if text is None or not text.replace("*", "").strip("/. "):
         return None
     while "**" in text:
@@ -79,13 +85,19 @@ def path_pattern(node: ast.AST | None, names: Mapping[str, str]) -> str | None:
     return text.replace("\\", "/")
 
 
-def _pattern(  # noqa: PLR0911 - one case per kind of expression
+def _pattern(  # noqa: C901, PLR0911 - one case per kind of expression
     node: ast.AST | None, names: Mapping[str, str]
 ) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.Name):
         return f"{HERE}/__file__" if node.id == "__file__" else names.get(node.id)
+    if isinstance(node, ast.NamedExpr):
+        return _pattern(node.value, names)
+    if isinstance(node, ast.BoolOp):
+        return next((p for value in node.values if (p := _pattern(value, names))), None)
+    if isinstance(node, ast.IfExp):
+        return _pattern(node.body, names) or _pattern(node.orelse, names)
     if isinstance(node, ast.JoinedStr):
         return "".join(_formatted(part, names) for part in node.values)
     if isinstance(node, ast.BinOp):
@@ -93,11 +105,42 @@ def _pattern(  # noqa: PLR0911 - one case per kind of expression
     if isinstance(node, ast.Attribute):
         if node.attr == "parent":
             return _parent(_pattern(node.value, names))
-        return names.get(dotted(node))
+        return _attribute(dotted(node), names)
     if isinstance(node, ast.Subscript):
-        return _parents(node, names)
+        return _parents(node, names) or _entry(node, names)
     if isinstance(node, ast.Call):
         return _call(node, names)
+    return None
+
+
+def _attribute(name: str, names: Mapping[str, str]) -> str | None:
+    """Return what ``a.b`` stands for; a scope may know that a command line gives it."""
+    known = names.get(name)
+    if known is None:
+        asked = getattr(names, "attribute", None)
+        return None if asked is None else asked(name)
+    return known
+
+
+def _entry(node: ast.Subscript, names: Mapping[str, str]) -> str | None:
+    """``FILES["train"]``, ``args["out"]`` and ``sys.argv[1]``."""
+    if not isinstance(node.slice, ast.Constant):
+        return None
+    name, key = dotted(node.value), node.slice.value
+    if not isinstance(key, str | int):
+        return None
+    inner = node.value
+    while isinstance(inner, ast.Subscript):  # cfg["data"]["path"]
+        if isinstance(inner.slice, ast.Constant) and isinstance(inner.slice.value, str):
+            key = f"{inner.slice.value}.{key}"
+        inner = inner.value
+        name = dotted(inner)
+    if f"{name}[{key}]" in names:
+        return names[f"{name}[{key}]"]
+    if name in {"sys.argv", "argv"} and isinstance(key, int) and key > 0:
+        return _attribute(f"argv.{key}", names)
+    if isinstance(key, str) and re.fullmatch(r"-{0,2}[A-Za-z<][\w.>-]*", key) and name:
+        return _attribute(f"{name}.{key.strip('-<>').replace('-', '_')}", names)
     return None
 
 
@@ -110,7 +153,7 @@ def _formatted(part: ast.expr, names: Mapping[str, str]) -> str:
 def _binary(node: ast.BinOp, names: Mapping[str, str]) -> str | None:
     left = _pattern(node.left, names)
     if isinstance(node.op, ast.Mod) and left is not None:
-        return _percent(left)
+        return _percent(left, node.right, names)
     right = _pattern(node.right, names)
     if left is None and right is None:
         return None
@@ -121,9 +164,32 @@ def _binary(node: ast.BinOp, names: Mapping[str, str]) -> str | None:
     return None
 
 
-def _percent(text: str) -> str:
-    """Replace printf specifications by ``*``."""
-    return re.sub(r"%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]", "*", text)
+def _percent(text: str, given: ast.expr, names: Mapping[str, str]) -> str:
+    """Replace printf specifications by what is given for them, or ``*``."""
+    values = iter(given.elts if isinstance(given, ast.Tuple) else [given])
+
+    def value(found: re.Match[str]) -> str:
+        one = next(values, None)
+        return (_pattern(one, names) if found[1] == "s" else None) or "*"
+
+    return re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z])", value, text)
+
+
+def _format(base: str, node: ast.Call, names: Mapping[str, str]) -> str:
+    """Replace the fields of ``str.format`` by what is given for them, or ``*``."""
+    positional = iter(node.args)
+    keywords = {one.arg: one.value for one in node.keywords}
+
+    def value(found: re.Match[str]) -> str:
+        field = found[1]
+        one: ast.expr | None = keywords.get(field)
+        if field.isdecimal() and int(field) < len(node.args):
+            one = node.args[int(field)]
+        elif not field:
+            one = next(positional, None)
+        return (_pattern(one, names) if not found[2] else None) or "*"
+
+    return re.sub(r"(?<!\{)\{(\w*)[^{}:=]*(:[^{}]*)?\}", value, base)
 
 
 def _parent(text: str | None, levels: int = 1) -> str | None:
@@ -165,9 +231,26 @@ def _call(  # noqa: PLR0911 - one case per function
         return _join(parts) if len(parts) > 1 and name.endswith("Path") else parts[0]
     if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         base = _pattern(node.func.value, names)
-        return None if base is None else re.sub(r"\{[^{}]*\}", "*", base)
-    if isinstance(node.func, ast.Attribute) and node.func.attr in {"resolve", "absolute"}:
-        return _pattern(node.func.value, names)
+        return None if base is None else _format(base, node, names)
+    if name in _ENVIRONMENT and len(node.args) > 1:
+        return _pattern(node.args[1], names)
+    if isinstance(node.func, ast.Attribute):
+        return _method(node, node.func, names)
+    return None
+
+
+def _method(node: ast.Call, func: ast.Attribute, names: Mapping[str, str]) -> str | None:
+    """Methods of texts and paths: those that change nothing, and those that change the end."""
+    base = _pattern(func.value, names)
+    if func.attr in _SAME:
+        return base
+    if base is None or not node.args:
+        return None
+    last = _pattern(node.args[0], names) or "*"
+    if func.attr == "with_suffix" and "." in last:
+        return re.sub(r"\.[\w*]+$", "", base) + last
+    if func.attr in {"with_name", "with_stem"}:
+        return _join([_parent(base), last if func.attr == "with_name" else f"{last}.*"])
     return None
 
 

@@ -45,6 +45,7 @@ def scan_document(scan: Scan) -> dict[str, Any]:
                 "then": str(issue.then),
                 "file": issue.file,
                 "documented_wrong": issue.documented_wrong,
+                "reason": issue.reason,
             }
             for issue in scan.order_issues
         ],
@@ -78,18 +79,13 @@ def _files(scan: Scan) -> dict[str, Any]:
             for found in scan.absolute_paths
         ],
         "data_paths": [
-            *(
-                {
-                    "path": str(data.path),
-                    "size": data.size,
-                    "readers": [str(by) for by in data.readers],
-                }
-                for data in scan.data_files
-            ),
-            *(
-                {"path": data.path, "size": None, "readers": [str(by) for by in data.readers]}
-                for data in scan.traits.absent_data
-            ),
+            {
+                "path": data.path,
+                "size": data.size,
+                "readers": [str(by) for by in data.readers],
+                "made_by": [str(by) for by in data.made_by],
+            }
+            for data in sorted(scan.data_paths, key=lambda one: one.size is None)
         ],
         "outputs": [
             {

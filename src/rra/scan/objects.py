@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from rra.errors import Problem
+from rra.scan.scopes import LocalCall
 from rra.scan.traits.code import CodeTraits
 from rra.scan.traits.objects import Traits
 
@@ -132,6 +133,7 @@ class PythonFile:
         command_line: How it reads its command line.
         reads: Files that calls read.
         writes: Files that calls write.
+        calls: Calls of functions of other files, with the paths that they are given.
         checks: Files whose existence is asked for.
         strings: String literals that look like paths.
         seeds: Lines where a seed is set.
@@ -151,6 +153,7 @@ class PythonFile:
     command_line: CommandLine = CommandLine()
     reads: tuple[FileUse, ...] = ()
     writes: tuple[FileUse, ...] = ()
+    calls: tuple[LocalCall, ...] = ()
     checks: tuple[FileUse, ...] = ()
     strings: tuple[TextLiteral, ...] = ()
     seeds: tuple[int, ...] = ()
@@ -312,20 +315,45 @@ class DataFile:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Output:
-    """A file that code writes into the repository.
+class DataPath:
+    """Data that code, a command or a file of settings names as what it reads.
 
     Attributes:
-        pattern: Path relative to the repository; parts that only a run knows are ``*``.
+        path: Path relative to the repository, or of a machine; unknown parts are ``*``.
+        readers: Scripts and files of settings that name it.
+        size: Size in bytes, 0 for a folder; None when it is not in the repository.
+        made_by: Scripts that write it.
+    """
+
+    path: str
+    readers: tuple[PurePosixPath, ...]
+    size: int | None
+    made_by: tuple[PurePosixPath, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Output:
+    """A file that code writes.
+
+    Attributes:
+        pattern: Path relative to the repository, or of a machine; parts that only a run knows are
+            ``*``.
         writer: The script.
         line: Line of the call.
         committed: Whether a file of that name is already there.
+        given: Place of the one command whose words name the file, or None when the code does.
     """
 
     pattern: str
     writer: PurePosixPath
     line: int
     committed: bool
+    given: tuple[PurePosixPath, int] | None = None
+
+    @property
+    def inside(self) -> bool:
+        """Whether it lies in the repository."""
+        return not self.pattern.startswith(("/", "~"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -337,12 +365,14 @@ class OrderIssue:
         then: The script that reads.
         file: The file between them.
         documented_wrong: Whether the documentation gives them in the other order.
+        reason: Where the one writes the file and the other reads it.
     """
 
     first: PurePosixPath
     then: PurePosixPath
     file: str
     documented_wrong: bool
+    reason: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -394,6 +424,7 @@ class Scan:
         traits: Downloads, seeds, devices, languages and other facts of the whole.
         console_scripts: Commands that the repository's own package installs.
         nested_commands: Commands inside shell scripts, Makefiles and notebooks.
+        data_paths: Everything that is read as data, present or not, made or not.
     """
 
     root: Path
@@ -417,3 +448,4 @@ class Scan:
     traits: Traits = dataclasses.field(default_factory=Traits)
     console_scripts: tuple[ConsoleScript, ...] = ()
     nested_commands: tuple[Command, ...] = ()
+    data_paths: tuple[DataPath, ...] = ()

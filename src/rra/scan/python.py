@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.scan.constants import dotted, module_constants
-from rra.scan.fileuse import existence_checks, file_uses
+from rra.scan.fileuse import FileUses, existence_checks, file_uses
 from rra.scan.objects import PythonFile, TextLiteral
+from rra.scan.parameters.python2 import as_python3
+from rra.scan.scopes import LocalCall
 from rra.scan.traits.code import code_traits, text_traits
 
 _SEED = re.compile(
@@ -33,7 +35,10 @@ ConstantLookup = Callable[[str], Mapping[str, str]]
 
 
 def read_python(
-    path: PurePosixPath, text: str, constants_of: ConstantLookup | None = None
+    path: PurePosixPath,
+    text: str,
+    constants_of: ConstantLookup | None = None,
+    incoming: Mapping[str, list[LocalCall]] | None = None,
 ) -> PythonFile:
     """Read one file.
 
@@ -42,13 +47,14 @@ def read_python(
         text: Its content.
         constants_of: Gives the path constants of a local module by its dotted name, so that
             ``from config import RESULTS`` is understood.
+        incoming: Calls that other files make, by the name of the function of this one.
     """
     tree = parse(text)
     if isinstance(tree, str):
         return _unparsed(path, text, tree)
     known = _imported_constants(tree, constants_of) if constants_of is not None else {}
     names = module_constants(tree, known)
-    reads, writes = file_uses(tree, names)
+    uses = file_uses(tree, names, imported_names(tree), incoming or {})
     imports, local = _imports(tree)
     return PythonFile(
         path=path,
@@ -56,8 +62,9 @@ def read_python(
         local_imports=frozenset(local),
         guarded=any(_is_guard(node) for node in tree.body),
         runs=_does_something(tree),
-        reads=reads,
-        writes=writes,
+        reads=uses.reads,
+        writes=uses.writes,
+        calls=uses.calls,
         checks=existence_checks(tree, names),
         strings=tuple(_path_like_strings(tree)),
         seeds=tuple(sorted(_seed_lines(tree))),
@@ -94,12 +101,18 @@ def _unparsed(path: PurePosixPath, text: str, why: str) -> PythonFile:
         if looks_like_path(found[2])
     ]
     names = {found.split(".")[0] for found in _IMPORT.findall(text)}
+    older = parse(as_python3(text))
+    uses = FileUses()
+    if not isinstance(older, str):
+        uses = file_uses(older, module_constants(older), imported_names(older), {})
     return PythonFile(
         path=path,
         imports=frozenset(names),
         local_imports=frozenset(_IMPORT.findall(text)),
         guarded="__main__" in text,
         runs=bool(_STATEMENT.search(text)),
+        reads=uses.reads,
+        writes=uses.writes,
         strings=tuple(strings),
         printed=tuple(_printed_lines(text)),
         prints=bool(_PRINT2.search(text)),
@@ -127,6 +140,22 @@ def _imports(tree: ast.Module) -> tuple[set[str], set[str]]:
             separator = "" if prefix.endswith(".") else "."
             modules.update(f"{prefix}{separator}{alias.name}" for alias in node.names)
     return top, modules
+
+
+def imported_names(tree: ast.Module) -> dict[str, str]:
+    """Return the names that a module imports, and what they stand for, with leading dots."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                found[name] = alias.name if alias.asname else name
+        elif isinstance(node, ast.ImportFrom):
+            prefix = "." * node.level + (node.module or "")
+            separator = "" if not prefix or prefix.endswith(".") else "."
+            for alias in node.names:
+                found[alias.asname or alias.name] = f"{prefix}{separator}{alias.name}"
+    return found
 
 
 def _asking_lines(tree: ast.Module) -> Iterator[int]:

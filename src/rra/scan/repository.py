@@ -17,26 +17,29 @@ from rra.artifact.notebook import read_cells
 from rra.errors import FormatError, Problem, UsageError
 from rra.scan import dataflow, facts, sources
 from rra.scan.builds import BUILD_FILE, Builds, compiled, read_builds
+from rra.scan.codefiles import read_python_files
 from rra.scan.commands import Places, nested_commands, read_document
+from rra.scan.configs import configured_data
 from rra.scan.documents import DocumentLine, document_lines, notebook_lines, shell_lines
+from rra.scan.filenames import looks_like_result
 from rra.scan.inventory import MAX_FILES, take_inventory
 from rra.scan.objects import (
     AbsolutePath,
     Command,
     EntryPoint,
-    OrderIssue,
     Output,
     PythonFile,
     ResultsTable,
     Scan,
 )
+from rra.scan.order import find_order, order_problems
 from rra.scan.pages import html_lines
 from rra.scan.parameters import Modules, console_scripts
 from rra.scan.parameters.scripts import flag_problems, with_command_lines
-from rra.scan.python import read_constants, read_python
-from rra.scan.reach import files_behind, local_module
+from rra.scan.reach import files_behind
 from rra.scan.results import document_results
-from rra.scan.text import MAX_TEXT_BYTES, read_text
+from rra.scan.runs import Code, find_runs
+from rra.scan.text import read_text
 from rra.scan.traits.repository import Seen, repository_traits, script_problems, trait_problems
 
 _PYTHON2_MODULES = frozenset(
@@ -44,8 +47,8 @@ _PYTHON2_MODULES = frozenset(
     | {"httplib", "urlparse", "cStringIO", "HTMLParser", "Tkinter", "distutils", "imp"}
 )
 _NOT_INSTALLED = sys.stdlib_module_names | _PYTHON2_MODULES
-_MAX_PYTHON_FILES = 3_000
 _MAX_NOTEBOOKS = 200
+_MAX_SCRIPTS = 1_000
 
 
 def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None) -> Scan:
@@ -69,7 +72,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         problems.append(_warning(f"only the first {MAX_FILES} files were looked at", "."))
     tell(f"reading code and documents among {len(files)} files")
     modules = Modules(files, functools.lru_cache(256)(lambda path: read_text(root / path)))
-    python_files = with_command_lines(_python_files(root, files, problems), modules)
+    python_files = with_command_lines(read_python_files(root, files, problems), modules)
     shell_texts = sources.shell_sources(root, files)
     documents = sources.documents(root, files)
     scripts = console_scripts(modules)
@@ -81,19 +84,24 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     lines, places = _lines(documents, shell_texts, builds, files, packages)
     commands, inner = _commands(lines, places)
     nested = (*inner, *_nested(root, shell_texts, places))
-    behind = _Reach(python_files, shell_texts, files)
+    behind = _Reach(python_files, shell_texts, files, nested)
     entry_points = _entry_points(commands, python_files, shell_texts, files)
     started = commands + nested
-    outputs = dataflow.find_outputs(files, python_files, started, _workdirs(commands, behind))
-    order = _order_issues(commands, entry_points, behind, python_files)
+    foreign = sources.foreign_files(root, files)
+    scripts_run = _scripts(entry_points, python_files, foreign, behind)
+    runs = find_runs(scripts_run, started, Code(python_files, foreign, files, behind.imports))
+    outputs = dataflow.find_outputs(files, runs)
+    data = dataflow.find_data_paths(files, python_files, runs, configured_data(root, files))
+    order = find_order(runs, builds.makefiles, behind.__getitem__, _documented(commands))
     paths = facts.absolute_paths(python_files, shell_texts)
-    problems += [*_order_problems(order), *_skip_problems(python_files, outputs)]
+    problems += [*order_problems(order), *_skip_problems(python_files, outputs)]
     problems += [*_path_problems(paths), *flag_problems((*commands, *nested), python_files)]
-    result_files = tuple(path for path in files if dataflow.looks_like_result(path))
+    result_files = tuple(path for path in files if looks_like_result(path))
     hints = facts.python_hints(root_texts)
     tell("looking at notebooks, links and dates")
-    code = (python_files, shell_texts, started, outputs)
-    seen = Seen(root, files, *code, result_files, hints, imports, behind.__getitem__)
+    seeds = tuple(seed for one in foreign.values() for seed in one.seeds)
+    code = (python_files, shell_texts, started, outputs, result_files)
+    seen = Seen(root, files, *code, hints, imports, behind.__getitem__, data, seeds)
     traits = repository_traits(seen)
     problems += [*trait_problems(traits), *script_problems(root, shell_texts, started)]
     return Scan(
@@ -107,7 +115,8 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         imports=imports,
         manifests=tuple(path for path in files if facts.is_manifest(path)),
         absolute_paths=paths,
-        data_files=dataflow.find_data_files(files, python_files, started, outputs),
+        data_files=dataflow.find_data_files(files, data),
+        data_paths=data,
         outputs=outputs,
         result_files=result_files,
         order_issues=order,
@@ -135,7 +144,7 @@ def third_party_imports(root: Path, files: Iterable[PurePosixPath]) -> tuple[str
         files: The code's files, relative to it.
     """
     sizes = {path: _size(root / path) for path in files if path.suffix in {".py", ".ipynb"}}
-    return facts.third_party(_python_files(root, sizes, []), _NOT_INSTALLED)
+    return facts.third_party(read_python_files(root, sizes, []), _NOT_INSTALLED)
 
 
 def _size(path: Path) -> int:
@@ -163,63 +172,29 @@ class _Reach(dict[PurePosixPath, tuple[PurePosixPath, ...]]):
         python_files: Mapping[PurePosixPath, PythonFile],
         shell_texts: Mapping[PurePosixPath, str],
         files: Mapping[PurePosixPath, int],
+        nested: Iterable[Command],
     ) -> None:
         super().__init__()
         self._sources = (python_files, shell_texts, files)
+        self._started: dict[PurePosixPath, dict[PurePosixPath, None]] = {}
+        for command in nested:
+            if command.script is not None and command.source in shell_texts:
+                self._started.setdefault(command.source, {})[command.script] = None
 
     def __missing__(self, script: PurePosixPath) -> tuple[PurePosixPath, ...]:
-        self[script] = files_behind(script, *self._sources)
+        found: dict[PurePosixPath, None] = {}
+        pending = [script]
+        while pending:
+            for path in files_behind(pending.pop(0), *self._sources):
+                if path not in found:
+                    found[path] = None
+                    pending += self._started.get(path, ())
+        self[script] = tuple(found)
         return self[script]
 
-
-def _python_files(
-    root: Path, files: Mapping[PurePosixPath, int], problems: list[Problem]
-) -> dict[PurePosixPath, PythonFile]:
-    """Read scripts and the code of notebooks."""
-    texts: dict[PurePosixPath, str] = {}
-    candidates = [path for path in files if path.suffix in {".py", ".ipynb"}]
-    for path in candidates[:_MAX_PYTHON_FILES]:
-        if files[path] > MAX_TEXT_BYTES:
-            problems.append(_warning("too large to be read", path))
-            continue
-        text = (
-            _notebook(root, path, problems) if path.suffix == ".ipynb" else read_text(root / path)
-        )
-        if text is not None:
-            texts[path] = text
-    constants: dict[PurePosixPath, dict[str, str]] = {}
-
-    def constants_for(importer: PurePosixPath) -> Callable[[str], Mapping[str, str]]:
-        def lookup(name: str) -> Mapping[str, str]:
-            module = local_module(name, importer, texts)
-            if module is None:
-                return {}
-            if module not in constants:
-                constants[module] = read_constants(texts[module])
-            return constants[module]
-
-        return lookup
-
-    found = {path: read_python(path, text, constants_for(path)) for path, text in texts.items()}
-    for path, python in found.items():
-        if python.syntax_error:
-            language = " (Python 2)" if python.python2 else ""
-            problems.append(
-                _warning(
-                    f"cannot be parsed{language}: {python.syntax_error}", path, clause="scan/syntax"
-                )
-            )
-    return found
-
-
-def _notebook(root: Path, path: PurePosixPath, problems: list[Problem]) -> str | None:
-    try:
-        cells = read_cells(root / path)
-    except (FormatError, OSError, UnicodeDecodeError) as error:
-        problems.append(_warning(f"cannot be read: {error}", path, clause="scan/notebook"))
-        return None
-    code = "\n".join(cell.source for cell in cells if cell.kind == "code")
-    return re.sub(r"^(\s*)[%!].*$", r"\1pass", code, flags=re.MULTILINE)
+    def imports(self, script: PurePosixPath) -> tuple[PurePosixPath, ...]:
+        """Return a script and what it imports, without what it starts."""
+        return self[script] if script.suffix in {".py", ".ipynb"} else (script,)
 
 
 def _lines(
@@ -310,14 +285,22 @@ def _nested(
     return tuple(found)
 
 
-def _workdirs(commands: tuple[Command, ...], behind: _Reach) -> dict[PurePosixPath, str]:
-    """Return where each script is run: the directory of the first command that reaches it."""
-    found: dict[PurePosixPath, str] = {}
-    for command in commands:
-        if command.script is not None and command.kind == "run":
-            for path in behind[command.script]:
-                found.setdefault(path, command.workdir)
-    return found
+def _scripts(
+    entry_points: Iterable[EntryPoint],
+    python_files: Mapping[PurePosixPath, PythonFile],
+    foreign: Iterable[PurePosixPath],
+    behind: _Reach,
+) -> list[PurePosixPath]:
+    """Return the scripts that may be run, and the code that none of them imports."""
+    scripts = [entry.path for entry in entry_points if entry.kind in {"python", "notebook"}]
+    scripts += foreign
+    reached = {path for script in scripts[:_MAX_SCRIPTS] for path in behind.imports(script)}
+    return [*scripts, *(path for path in python_files if path not in reached)]
+
+
+def _documented(commands: Iterable[Command]) -> list[PurePosixPath]:
+    """Return the scripts that documents run, in their order."""
+    return [c.script for c in commands if c.script is not None and c.kind == "run"]
 
 
 def _entry_points(
@@ -326,7 +309,7 @@ def _entry_points(
     shell_texts: Mapping[PurePosixPath, str],
     files: Mapping[PurePosixPath, int],
 ) -> tuple[EntryPoint, ...]:
-    documented = [c.script for c in commands if c.script is not None and c.kind == "run"]
+    documented = _documented(commands)
     paths = list(dict.fromkeys(documented))
     for path, python in python_files.items():
         meant = python.guarded or python.parser or (python.runs and len(path.parts) <= 2)
@@ -354,28 +337,6 @@ def _entry_point(
     if python is None:
         return EntryPoint(path, kind, documented)  # type: ignore[arg-type]
     return EntryPoint(path, kind, documented, python.command_line)  # type: ignore[arg-type]
-
-
-def _order_issues(
-    commands: tuple[Command, ...],
-    entry_points: tuple[EntryPoint, ...],
-    behind: _Reach,
-    python_files: Mapping[PurePosixPath, PythonFile],
-) -> tuple[OrderIssue, ...]:
-    documented = [c.script for c in commands if c.script is not None and c.kind == "run"]
-    scripts = [e.path for e in entry_points if e.kind in {"python", "shell"}][:200]
-    reach = {script: behind[script] for script in scripts}
-    return dataflow.find_order_issues(scripts, reach, python_files, documented)
-
-
-def _order_problems(issues: tuple[OrderIssue, ...]) -> Iterator[Problem]:
-    for issue in issues:
-        if issue.documented_wrong:
-            message = (
-                f"{issue.then} reads {issue.file}, which {issue.first} writes, "
-                "but the documents give them in the other order"
-            )
-            yield _warning(message, issue.then, clause="scan/order")
 
 
 def _path_problems(paths: tuple[AbsolutePath, ...]) -> Iterator[Problem]:

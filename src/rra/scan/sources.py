@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra.scan.documents import DOCUMENT
+from rra.scan.foreign import ForeignFile, is_foreign, read_foreign
 from rra.scan.text import read_text
 
 _SHELL = re.compile(r"\.(?:sh|bash|zsh|ksh|slurm|sbatch|pbs)$|^(?:GNUm|M|m)akefile$")
@@ -15,6 +16,7 @@ _PAGE = re.compile(r"(?i)^(?:(?:docs?|documentation|web|website|www|site)/(?:\w+
 _MAX_FIRST_LINES = 2_000
 _MAX_SCRIPT_BYTES = 200_000
 _MAX_DOCUMENTS = 200
+_MAX_FOREIGN = 1_000
 
 Sizes = Mapping[PurePosixPath, int]
 
@@ -69,6 +71,19 @@ def documents(root: Path, files: Sizes) -> dict[PurePosixPath, str]:
     chosen = set(paths[:_MAX_DOCUMENTS])
     texts = read_texts(root, files, lambda path: path in chosen)
     return {path: texts[path] for path in paths[:_MAX_DOCUMENTS] if path in texts}
+
+
+def foreign_files(root: Path, files: Sizes) -> dict[PurePosixPath, ForeignFile]:
+    """Return the code of other languages, read for the files that it uses.
+
+    Args:
+        root: The repository.
+        files: Its files with their sizes.
+    """
+    chosen = {path for path in files if is_foreign(path) and files[path] <= _MAX_SCRIPT_BYTES}
+    kept = set(sorted(chosen, key=lambda path: (len(path.parts), str(path)))[:_MAX_FOREIGN])
+    texts = read_texts(root, files, lambda path: path in kept)
+    return {path: read_foreign(path, text) for path, text in texts.items()}
 
 
 def root_texts(root: Path, files: Sizes) -> Iterator[tuple[PurePosixPath, str]]:

@@ -52,7 +52,8 @@ def test_imports_data_outputs_and_facts(messy: Scan) -> None:
     assert messy.imports == ("numpy", "torch", "yaml")
     assert [str(d.path) for d in messy.data_files] == ["data/wine.csv"]
     assert [(o.pattern, str(o.writer), o.committed) for o in messy.outputs] == [
-        ("results/accuracy.csv", "classify.py", True)
+        ("results/accuracy.csv", "classify.py", True),
+        ("/home/agnes/wine/wine.npz", "prepare.py", False),
     ]
     assert [str(p) for p in messy.result_files] == ["results/accuracy.csv"]
     assert messy.licence is not None

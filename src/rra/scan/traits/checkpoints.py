@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.scan.constants import HERE
+from rra.scan.marks import filled
 from rra.scan.objects import Command, PythonFile
 from rra.scan.traits.objects import Checkpoint
 
@@ -58,7 +59,8 @@ def _in_code(
     python_files: Mapping[PurePosixPath, PythonFile],
 ) -> Iterator[tuple[str, PurePosixPath, int]]:
     for path, python in python_files.items():
-        uses = [(use.pattern, use.line) for use in (*python.reads, *python.writes)]
+        named = (*python.reads, *python.writes)
+        uses = [(filled(use.pattern, {}), use.line) for use in named]
         tails = tuple(pattern for pattern, _ in uses)
         for name, line in uses:
             yield name, path, line

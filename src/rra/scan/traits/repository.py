@@ -5,15 +5,13 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra.errors import Problem
-from rra.scan.dataflow import fixed_enough, looks_like_data, normal_pattern
-from rra.scan.objects import Command, Output, PythonFile, PythonHint
-from rra.scan.traits.checkpoints import find_checkpoints, is_checkpoint
+from rra.scan.objects import Command, DataPath, Output, PythonFile, PythonHint
+from rra.scan.traits.checkpoints import find_checkpoints
 from rra.scan.traits.devices import judge_gpu, text_devices
 from rra.scan.traits.downloads import command_downloads, shell_downloads
 from rra.scan.traits.languages import find_languages
@@ -25,7 +23,6 @@ from rra.scan.traits.stale import find_stale, last_commits
 from rra.scan.traits.versions import python_range
 
 _MAX_NOTEBOOKS = 200
-_DATA_ARGUMENT = re.compile(r"data|corpus|input|train_?file|test_?file", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,6 +40,8 @@ class Seen:
         hints: What is said about the Python version.
         imports: Imported top-level names.
         behind: Returns a script and the files that it imports or starts.
+        data_paths: What is read as data.
+        foreign_seeds: Calls of other languages that fix randomness.
     """
 
     root: Path
@@ -55,6 +54,8 @@ class Seen:
     hints: tuple[PythonHint, ...]
     imports: tuple[str, ...]
     behind: Callable[[PurePosixPath], tuple[PurePosixPath, ...]]
+    data_paths: tuple[DataPath, ...] = ()
+    foreign_seeds: tuple[Seed, ...] = ()
 
 
 def repository_traits(seen: Seen) -> Traits:
@@ -75,7 +76,7 @@ def repository_traits(seen: Seen) -> Traits:
     return Traits(
         downloads=_downloads(seen),
         checkpoints=find_checkpoints(seen.files, seen.python_files, seen.commands),
-        seeds=tuple(seed for one in code for seed in one.seeds),
+        seeds=(*(seed for one in code for seed in one.seeds), *seen.foreign_seeds),
         unseeded=_unseeded(seen),
         devices=tuple(devices),
         gpu=judge_gpu(devices, looking, seen.imports),
@@ -105,36 +106,12 @@ def _downloads(seen: Seen) -> tuple[Download, ...]:
 
 
 def _absent_data(seen: Seen) -> tuple[AbsentData, ...]:
-    """Return the data that code reads and that neither is there nor is written by code."""
-    written = [output.pattern for output in seen.outputs]
-    readers: dict[str, dict[PurePosixPath, None]] = {}
-    for path, python in seen.python_files.items():
-        wanted = [use.pattern for use in python.reads]
-        wanted += [
-            str(one.default)
-            for one in python.arguments
-            if isinstance(one.default, str) and _DATA_ARGUMENT.search(one.name)
-        ]
-        for pattern in wanted:
-            name = normal_pattern(pattern, path)
-            if name and fixed_enough(name) and _may_be_data(name):
-                readers.setdefault(name, {})[path] = None
+    """Return the data that is read and that neither is there nor is written by code."""
     return tuple(
-        AbsentData(name, tuple(by))
-        for name, by in sorted(readers.items())
-        if not any(_same(name, other) for other in written)
-        and not any(_same(str(file), name) or file.is_relative_to(name) for file in seen.files)
+        AbsentData(one.path, one.readers)
+        for one in seen.data_paths
+        if one.size is None and not one.made_by
     )
-
-
-def _may_be_data(name: str) -> bool:
-    path = PurePosixPath(name)
-    folder = "/" in name and not path.suffix
-    return (looks_like_data(path) or folder) and not is_checkpoint(name)
-
-
-def _same(name: str, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(pattern, name)
 
 
 def _unseeded(seen: Seen) -> tuple[Seed, ...]:

@@ -302,7 +302,11 @@ def test_data_that_is_read_but_neither_there_nor_made(tmp_path: Path) -> None:
         "open('/abs/far.csv')\n"
     )
     scan = scanned(tmp_path, {"fit.py": code, "data/rows.csv": "1\n"})
-    assert [one.path for one in scan.traits.absent_data] == ["data/faces", "data/gone.csv"]
+    assert [one.path for one in scan.traits.absent_data] == [
+        "/abs/far.csv",
+        "data/faces",
+        "data/gone.csv",
+    ]
 
 
 def test_licence_of_three_clauses_in_either_wording(tmp_path: Path) -> None:
