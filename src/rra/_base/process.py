@@ -71,6 +71,9 @@ def run(
 ) -> Completed:
     """Run a helper program to its end and return what it printed.
 
+    Whatever ends this call before the program, also an interrupt, ends it with all that it
+    started. It stays in our session, so that it can ask its questions on the terminal.
+
     Args:
         argv: Command as a list; no shell is involved.
         cwd: Working directory.
@@ -85,26 +88,33 @@ def run(
     command = [str(part) for part in argv]
     started = clock.monotonic()
     try:
-        done = subprocess.run(  # noqa: S603 - argv list, no shell
+        child = subprocess.Popen(  # noqa: S603 - argv list, no shell
             command,
             cwd=cwd,
             env=dict(env) if env is not None else None,
-            input=(input_text or "").encode(),
-            capture_output=True,
-            check=False,
-            timeout=timeout,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
     except FileNotFoundError as error:
         if cwd is not None and not cwd.is_dir():
             raise
         message = f"program not found: {command[0]}"
         raise ToolMissingError(message, hint=f"install {command[0]} and run again") from error
-    except subprocess.TimeoutExpired as error:
-        message = f"{command[0]} did not end within {timeout:g} s"
-        raise UnavailableError(message, hint="run again, or look what it waits for") from error
+    with child:
+        try:
+            stdout, stderr = child.communicate((input_text or "").encode(), timeout)
+        except BaseException as error:
+            # Also where we are interrupted: what the program has started must not go on.
+            proctree.end_tree(child.pid)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            message = f"{command[0]} did not end within {timeout:g} s"
+            hint = "run again, or look what it waits for"
+            raise UnavailableError(message, hint=hint) from error
     seconds = clock.monotonic() - started
-    stderr = done.stderr.decode("utf-8", "replace")
-    return Completed(tuple(command), done.returncode, done.stdout, stderr, seconds)
+    errors = stderr.decode("utf-8", "replace")
+    return Completed(tuple(command), child.returncode, stdout, errors, seconds)
 
 
 def find_tool(name: str, search: str | None = None) -> Path | None:

@@ -57,6 +57,28 @@ def traced(argument: str) -> set[int]:
     return {pid for pid, tracer in followed.items() if tracer in tracers}
 
 
+def end_tree(pid: int) -> None:
+    """Kill a process and everything that descends from it.
+
+    Each is stopped before its children are looked for, so that none starts another meanwhile.
+    """
+    found: set[int] = set()
+    new = {pid}
+    while new:
+        for one in new:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGSTOP)
+        found |= new
+        new = descendants(pid) - found
+    end_all(found)
+
+
+def end_children() -> None:
+    """Kill everything that descends from this process."""
+    for pid in descendants(os.getpid()):
+        end_tree(pid)
+
+
 def end_all(pids: set[int]) -> None:
     """Kill processes and wait until they are gone.
 

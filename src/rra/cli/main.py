@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -44,6 +46,10 @@ COMMANDS: dict[str, str] = {
     "doctor": "Say what this machine can isolate, record and build.",
 }
 """Verbs and what they are for, in the order of the work."""
+
+
+_INTERRUPTED = 130
+"""Exit code after an interrupt."""
 
 
 class LazyGroup(click.Group):
@@ -111,6 +117,7 @@ def group() -> None:
 def main() -> None:
     """Run the command line and exit."""
     _open_streams()
+    _end_as_interrupted()
     try:
         group(standalone_mode=False)
     except click.exceptions.Exit as ending:
@@ -119,7 +126,11 @@ def main() -> None:
         _refuse(error)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)
+        _end_interrupted()
+    except SystemExit as ending:
+        if ending.code == _INTERRUPTED:
+            _end_interrupted()
+        raise
     except BrokenPipeError:
         # The reader has what it wanted (`rra … | head`); nothing more may be written.
         sys.stderr.close()
@@ -130,6 +141,29 @@ def main() -> None:
         from rra.cli.verb import refuse_output
 
         refuse_output(error)
+
+
+def _end_interrupted() -> NoReturn:
+    """End what is still running of what was started, and exit."""
+    from rra._base import proctree
+
+    proctree.end_children()
+    sys.exit(_INTERRUPTED)
+
+
+def _end_as_interrupted() -> None:
+    """Let a request to end do what an interrupt does: stop what was started, sweep, exit.
+
+    A second request is not heard: it would end the sweeping. What is ignored stays so (nohup).
+    """
+
+    def interrupt(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
 
 
 def _open_streams() -> None:
