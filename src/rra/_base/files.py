@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -22,8 +23,20 @@ STAGING_PREFIX = ".rra-staging-"
 """Start of the name of everything that is being written and not yet whole."""
 
 _CHUNK = 1 << 20
+_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
+
+
+def missing(path: Path) -> str:
+    """Say that something a user names is not there, by what its name says it would be."""
+    what = "file" if is_archive_name(path.name) else "directory"
+    return f"no such {what}: {path}"
+
+
+def is_archive_name(name: str) -> bool:
+    """Tell whether a file is called as archives are."""
+    return _ARCHIVE.search(name) is not None
 
 
 @contextlib.contextmanager

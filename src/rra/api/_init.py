@@ -186,9 +186,10 @@ def _described(result: InitResult, progress: Progress) -> InitResult:
         )
         for name, outcome in artifact.manifest.reported_values().items()
     )
-    locked, notes = _lock_nothing(result.root, progress)
+    locked, written, notes = _lock_nothing(result.root, progress)
     return dataclasses.replace(
         result,
+        written=(*result.written, *(name for name in written if name not in result.written)),
         launchers=tuple(artifact.manifest.launchers),
         outcomes=outcomes,
         locked=locked,
@@ -210,9 +211,15 @@ def _stops(artifact: Artifact, blank: Blank) -> bool:
     return line.lstrip(" -").startswith("reported:") or starts.get(section) == "launchers"
 
 
-def _lock_nothing(root: Path, progress: Progress) -> tuple[bool, tuple[str, ...]]:
-    """Lock the environments when none of them needs a package; say why when it fails."""
-    from rra.api._lock import lock, needed_packages
+def _lock_nothing(root: Path, progress: Progress) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
+    """Lock the environments when none of them needs a package.
+
+    Returns:
+        Whether they are locked, the files that were written for it, and why it failed.
+    """
+    from rra._base.files import walk_files
+    from rra.api._lock import lock
+    from rra.api._needed import needed_packages
 
     artifact = load_artifact(root)
     unlocked = [
@@ -222,11 +229,13 @@ def _lock_nothing(root: Path, progress: Progress) -> tuple[bool, tuple[str, ...]
     ]
     kinds = {environment.kind for environment in artifact.manifest.environments.values()}
     if not unlocked and kinds == {"pylock"}:
-        return True, ()
+        return True, (), ()
     if any(needed_packages(artifact, name) for name in unlocked):
-        return False, ()
+        return False, (), ()
+    before = set(walk_files(root))
     try:
         lock(root, progress=progress)
     except RraError as error:
-        return False, (f"the environment could not be locked yet: {error.message}",)
-    return True, ()
+        return False, (), (f"the environment could not be locked yet: {error.message}",)
+    written = sorted(set(walk_files(root)) - before)
+    return True, tuple(map(str, written)), ()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pydantic
 
-from rra._base.files import safe_join
+from rra._base.files import missing, safe_join
 from rra._base.yaml import Key, YamlDocument
 from rra.artifact import inventory, layout
 from rra.artifact.checking import ARTIFACT, SCHEMA, SEMANTIC, parse_document, read_bytes
@@ -144,6 +144,16 @@ class Artifact:
         return self.table_levels[name][0]
 
 
+_BELOW = 3
+"""Artifacts below a folder that are named at most."""
+
+
+def _below(root: Path) -> str:
+    """Return what to do where a folder is no artifact and holds one; nothing where it does not."""
+    found = sorted(path.parent for path in root.glob(f"*/{layout.MANIFEST}"))[:_BELOW]
+    return f"give the directory that holds it: {' or '.join(map(str, found))}" if found else ""
+
+
 def load_artifact(path: Path, *, tables: bool = True) -> Artifact:
     """Read an artifact from its directory (or from the path of its ``rra.yaml``).
 
@@ -160,11 +170,11 @@ def load_artifact(path: Path, *, tables: bool = True) -> Artifact:
     manifest_path = root / layout.MANIFEST
     if not root.is_dir():
         is_file = root.is_file()
-        message = f"{root} is a file" if is_file else f"no such directory: {root}"
+        message = f"{root} is a file" if is_file else missing(root)
         raise NotAnArtifactError(message, hint="give the directory that holds rra.yaml")
     if not manifest_path.is_file():
         message = f"{root} holds no {layout.MANIFEST}"
-        raise NotAnArtifactError(message, hint=f"make one with: rra init {root}")
+        raise NotAnArtifactError(message, hint=_below(root) or f"make one with: rra init {root}")
     document = _read(manifest_path, "manifest", layout.MANIFEST)
     problems = check_document(document, "manifest")
     _raise_faults(problems, layout.MANIFEST, SCHEMA)

@@ -9,7 +9,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from rra._base.files import walk_files
+from rra._base.counts import counted
+from rra._base.files import missing, walk_files
 from rra._base.yaml import parse_yaml
 from rra.artifact import layout
 from rra.artifact.inventory import code_files, is_skipped
@@ -24,8 +25,8 @@ from rra.author.manifest_text import manifest_text
 from rra.author.names import slug
 from rra.author.plan import InitPlan, PlannedFile, Replacement
 from rra.author.source import ignored_files, is_git_root, read_source, tracked_files
-from rra.author.template_record import RECORD
-from rra.author.templates import render_template, replayed
+from rra.author.template_record import RECORD, read_record
+from rra.author.templates import made_from, render_template, replayed
 from rra.bundle.links import check_artifact_links
 from rra.errors import FormatError, InternalError, UsageError
 from rra.model import Manifest, RepairsDocument, SettingsDocument
@@ -71,12 +72,13 @@ def plan_init(
         message = f"{name!r} is not an id: lower-case letters, digits and hyphens, at most 63"
         raise UsageError(message, hint=f"for example: {slug(name, otherwise='artifact')}")
     if template is None and not root.is_dir():
-        raise UsageError(f"no such directory: {root}", hint="give the repository's directory")
+        raise UsageError(missing(root), hint="give a directory, an archive or an address")
     resumed = resumed_plan(root)
     if resumed is not None:
         return resumed
     identity = name or slug(root.resolve().name, otherwise="artifact")
     if (root / layout.MANIFEST).exists() and not overwrite:
+        _refuse_another(root, template, answers or {})
         note = f"{root} is an artifact already; nothing to do"
         return InitPlan(root, identity, {}, notes=(note,), exists=True)
     if template is not None:
@@ -91,6 +93,25 @@ def plan_init(
     files = _files(draft)
     moves = _moves(root) if nested and not again else ()
     return _finish(root, identity, files, draft.notes, moves=moves, overwrite=overwrite)
+
+
+def _refuse_another(root: Path, template: str | None, answers: Mapping[str, str]) -> None:
+    """Refuse to take an artifact for what a template gives; nothing of it would change."""
+    if template is None:
+        return
+    try:
+        record = read_record(root)
+    except UsageError as error:
+        message = f"{root} is an artifact already, and was made from no template"
+        hint = f"give another directory: rra init DIRECTORY --template {shlex.quote(template)}"
+        raise UsageError(message, hint=hint) from error
+    if not made_from(record, root, template):
+        message = f"{root} is an artifact already, made from the template {record.template}"
+        hint = f"give another directory: rra init DIRECTORY --template {shlex.quote(template)}"
+        raise UsageError(message, hint=hint)
+    if any(record.answers.get(key) != value for key, value in answers.items()):
+        message = f"{root} is an artifact already, made with other answers"
+        raise UsageError(message, hint=f"to change them: rra update {root} --set KEY=VALUE")
 
 
 def _from_template(
@@ -171,8 +192,8 @@ def _with_source(root: Path, draft: Draft) -> Draft:
     source = read_source(root, files)
     notes = draft.notes + source.notes + tuple(_link_notes(root, files))
     if source.patch:
-        count = len(source.changed)
-        notes += (f"{count} files differ from the last commit: see repair {texts.UNCOMMITTED}",)
+        differ = counted(len(source.changed), "file differs", "files differ")
+        notes += (f"{differ} from the last commit: see repair {texts.UNCOMMITTED}",)
     return dataclasses.replace(draft, source=source, notes=notes)
 
 
@@ -182,7 +203,7 @@ def _link_notes(root: Path, files: list[PurePosixPath]) -> Iterator[str]:
     for problem in problems[:_LINKS_SHOWN]:
         yield f"{problem.path} {problem.message}, which rra lock refuses: {problem.hint}"
     if len(problems) > _LINKS_SHOWN:
-        yield f"and {len(problems) - _LINKS_SHOWN} more links that rra lock refuses"
+        yield f"and {counted(len(problems) - _LINKS_SHOWN, 'more link')} that rra lock refuses"
 
 
 def _is_passed_over(path: PurePosixPath) -> bool:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from rra._base import process
-from rra._base.files import sha256_file, staged_directory
+from rra._base.files import is_archive_name, sha256_file, staged_directory
 from rra.author.unarchive import is_archive, unarchive
 from rra.errors import UnavailableError, UsageError
 
@@ -16,7 +16,6 @@ _SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SSH = re.compile(r"^(?:[\w.-]+@)?[\w.-]+:(?!//)\S")
 _SECRET = re.compile(r"([a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
 _BY_GIT = frozenset({"https", "http", "ssh", "git", "file", "git+ssh", "git+https"})
-_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +56,9 @@ def target_of(request: SourceRequest) -> Path:
     """Return the directory that a source is put into.
 
     Raises:
-        UsageError: It is there and holds something.
+        UsageError: It is there and holds something, or the source is a file and no archive.
     """
+    _insist_on_archive(Path(request.source))
     target = request.into or Path(_name(request.source))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         message = f"{target} is there already"
@@ -87,7 +87,7 @@ def obtain(request: SourceRequest, target: Path) -> Obtained:
     if found and found[1].lower() not in _BY_GIT:
         message = f"git does not fetch {found[1]}:// addresses"
         raise UsageError(message, hint="give an https://, ssh:// or file:// address, or a path")
-    if found and found[1].lower().startswith("http") and _ARCHIVE.search(request.source):
+    if found and found[1].lower().startswith("http") and is_archive_name(request.source):
         message = f"{_shown(request.source)} is an archive, which git cannot fetch"
         raise UsageError(message, hint="download it first, then: rra init FILE")
     return _by_git(request, target)
@@ -96,13 +96,17 @@ def obtain(request: SourceRequest, target: Path) -> Obtained:
 def _from_archive(path: Path, request: SourceRequest, target: Path) -> Obtained:
     if request.ref is not None:
         raise UsageError("an archive has no branches", hint="leave --ref away")
-    if not is_archive(path):
-        message = f"{path} is a file, and not an archive that is known here"
-        raise UsageError(message, hint="give a directory, a .zip or a .tar file, or an address")
+    _insist_on_archive(path)
     with staged_directory(target) as staging:
         notes = unarchive(path, staging)
         staging.chmod(0o755)
     return Obtained(target, (f"unpacked from {path.name}, {sha256_file(path)}", *notes))
+
+
+def _insist_on_archive(path: Path) -> None:
+    if path.is_file() and not is_archive(path):
+        message = f"{path} is a file, and not an archive that is known here"
+        raise UsageError(message, hint="give a directory, a .zip or a .tar file, or an address")
 
 
 def _by_git(request: SourceRequest, target: Path) -> Obtained:

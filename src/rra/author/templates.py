@@ -110,6 +110,24 @@ def replayed(
     return template, {**kept, **answers}
 
 
+def made_from(record: TemplateRecord, root: Path, template: str) -> bool:
+    """Tell whether a word names the template that an artifact was made from.
+
+    Args:
+        record: The artifact's record.
+        root: Directory of the artifact.
+        template: Name of a shipped template, path of a template's folder, or of a record.
+    """
+    named = Path(template).expanduser()
+    if template not in templates() and named.is_file():
+        other = read_record(named)
+        template, base = other.template, named.parent
+        named = base / template
+    if template in templates() or record.template in templates():
+        return template == record.template
+    return named.resolve() == (root / record.template).resolve()
+
+
 def _digest(folder: Path) -> str:
     """Return what stands for the version of a template that names none."""
     state = hashlib.sha256()

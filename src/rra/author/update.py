@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from rra._base.files import atomic_write, safe_join, storage_errors
+from rra._base.resources import templates
 from rra._base.yaml import parse_yaml
 from rra.artifact import layout, load_artifact
 from rra.author.guide import without_tables
@@ -29,8 +30,8 @@ from rra.author.template_record import (
     recorded,
     text_of,
 )
-from rra.author.templates import render_template, replayed
-from rra.errors import RraError, UnsafePathError
+from rra.author.templates import made_from, render_template, replayed
+from rra.errors import RraError, UnsafePathError, UsageError
 from rra.schema import check_document
 
 What = Literal["added", "updated", "merged", "removed", "conflict", "kept"]
@@ -119,6 +120,8 @@ def plan_update(
     """
     load_artifact(root)
     record = read_record(root)
+    if template is not None:
+        _refuse_another(record, root, template)
     source, given = replayed(root / RECORD, answers or {}, moved=template)
     lost = sorted(set(record.answers) - set(given))
     name = str(given.pop("name", "artifact"))
@@ -159,6 +162,25 @@ def plan_update(
         removed=removed,
         notes=tuple(notes),
     )
+
+
+def _refuse_another(record: TemplateRecord, root: Path, template: str) -> None:
+    """Refuse to merge in another template than the one that an artifact was made from.
+
+    One whose folder is gone has moved; nothing else tells two templates apart, since every
+    file of a template may change from version to version.
+    """
+    if made_from(record, root, template):
+        return
+    shipped = {record.template, template} & set(templates())
+    there = (root / record.template).is_dir()
+    if not shipped and not there:
+        return
+    message = f"the artifact was made from the template {record.template}, not from {template}"
+    hint = "start a new artifact from that one: rra init DIRECTORY --template NAME"
+    if not shipped:
+        hint = f"a newer version goes to where the old one is, {record.template}; or {hint}"
+    raise UsageError(message, hint=hint)
 
 
 def apply_update(plan: UpdatePlan) -> None:

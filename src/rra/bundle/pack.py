@@ -107,7 +107,7 @@ def pack_bundle(
     lock = artifact.lock
     if lock is None:
         message = f"{artifact.root} is not locked: it has no rra.lock"
-        raise UsageError(message, hint=f"run: rra lock {artifact.root}")
+        raise UsageError(message, hint="run: rra lock")
     name = tag if tag is not None else tag_of_version(artifact.manifest.version)
     listed = list_files(artifact)
     plan = plan_layers(artifact, thresholds, listed)

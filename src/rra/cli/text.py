@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal, InvalidOperation
 
+from rra.cli.hints import for_artifact
 from rra.cli.verb import safe
 
 _MIN_WIDTH = 60
@@ -87,6 +88,11 @@ def word(text: object) -> str:
     return safe(shlex.quote(str(text)))
 
 
-def next_step(command: str) -> str:
-    """Return the line that names the next sensible command."""
-    return f"next: {command}"
+def next_step(command: str, place: object = None) -> str:
+    """Return the line that names the next sensible commands, for the artifact at hand.
+
+    Args:
+        command: The commands, without an artifact where they are about the one at hand.
+        place: Path or reference of that; by default what the command line was given.
+    """
+    return safe(f"next: {for_artifact(command, None if place is None else str(place))}")

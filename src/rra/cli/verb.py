@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 import click
 
+from rra.cli.hints import for_artifact
 from rra.errors import Problem, RraError, StorageError, UsageError
 
 ENVELOPE_VERSION = "1.0"
@@ -222,6 +223,7 @@ def problem_json(problem: Problem) -> dict[str, Any]:
     """Return a problem as plain JSON, unknown parts left out."""
     fields = ("message", "path", "line", "column", "pointer", "clause", "hint", "severity")
     values = {name: getattr(problem, name) for name in fields}
+    values["hint"] = for_artifact(problem.hint)
     # An empty pointer is the whole document (RFC 6901); what has no column is in no document.
     whole = problem.column is not None and problem.path.endswith(_DOCUMENT_ENDS)
     return {
@@ -235,13 +237,14 @@ def _show_problems(problems: tuple[Problem, ...]) -> None:
     for problem in problems:
         click.echo(f"{problem.severity}: {safe(str(problem))}", err=True)
         if problem.hint:
-            click.echo(f"    {safe(problem.hint)}", err=True)
+            click.echo(f"    {safe(for_artifact(problem.hint))}", err=True)
 
 
 def _fail(verb: str, error: RraError, *, as_json: bool) -> None:
     """Print an error and exit with its code."""
     if as_json:
-        result = {"error": {"slug": error.slug, "message": error.message, "hint": error.hint}}
+        said = {"slug": error.slug, "message": error.message, "hint": for_artifact(error.hint)}
+        result = {"error": said}
         envelope = _envelope(verb, error.exit_code, result, error.problems)
         show_result(json.dumps(envelope, indent=2, ensure_ascii=False))
     else:
@@ -255,7 +258,7 @@ def _fail(verb: str, error: RraError, *, as_json: bool) -> None:
             _show_problems(error.problems)
         click.echo(f"error: {safe(message)} [{error.slug}]", err=True)
         if hint:
-            click.echo(f"  what to do: {safe(hint)}", err=True)
+            click.echo(f"  what to do: {safe(for_artifact(hint))}", err=True)
     sys.stdout.flush()
     sys.exit(error.exit_code)
 

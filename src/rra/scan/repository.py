@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from rra._base.files import missing
 from rra.artifact.notebook import read_cells
 from rra.errors import FormatError, Problem, UsageError
 from rra.scan import dataflow, facts, sources
@@ -62,7 +63,10 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         UsageError: There is no such directory.
     """
     if not root.is_dir():
-        raise UsageError(f"no such directory: {root}", hint="give the repository's directory")
+        if root.exists():
+            hint = f"give its directory; rra init {root} unpacks an archive first"
+            raise UsageError(f"{root} is a file, and a directory is scanned", hint=hint)
+        raise UsageError(missing(root), hint="give the repository's directory")
     tell = progress or _silent
     tell("listing files")
     inventory = take_inventory(root)

@@ -304,6 +304,36 @@ def test_a_template_that_has_moved_is_found_where_the_author_says(
     assert json.loads((root / RECORD).read_text("utf-8"))["template"] == "../templates/elsewhere"
 
 
+@pytest.mark.parametrize("other", ["notebook", "folder"])
+def test_a_template_is_not_turned_into_another(
+    root: Path, template: Path, tmp_path: Path, other: str
+) -> None:
+    if other == "folder":
+        other = str(tmp_path / "templates" / "elsewhere")
+        shutil.copytree(template, other)
+    before = tree(root)
+    with pytest.raises(
+        UsageError, match=r"was made from the template \.\./templates/study"
+    ) as caught:
+        plan_update(root, template=other)
+    assert "rra init DIRECTORY --template NAME" in caught.value.hint
+    assert tree(root) == before
+
+
+def test_a_template_for_an_artifact_that_is_there_is_refused(root: Path, template: Path) -> None:
+    with pytest.raises(UsageError, match="already, made from the template"):
+        api.init(root, template="notebook")
+    with pytest.raises(UsageError, match="already, made with other answers"):
+        api.init(root, template=str(template), answers={"title": "another"})
+    result = api.init(root, template=str(template), answers={"title": "{{ of }} mine"})
+    assert result.notes == (f"{root} is an artifact already; nothing to do",)
+    again = api.init(root, template=str(template), answers={"title": "{{ of }} mine"})
+    assert (again.written, again.notes) == ((), result.notes)
+    (root / RECORD).unlink()
+    with pytest.raises(UsageError, match="already, and was made from no template"):
+        api.init(root, template=str(template))
+
+
 def test_b27_a_record_replays_what_was_answered(root: Path, tmp_path: Path) -> None:
     again = tmp_path / "elsewhere" / "other-name"
     apply_init(plan_init(again, template=str(root / RECORD)))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import rra
-from rra.cli.commands import verify
 from rra.cli.main import COMMANDS
 from rra.cli.verb import VerbCommand, safe
 from tests.support.source import ROOT
@@ -47,21 +46,6 @@ def test_an_explanation_without_topic_says_how_clauses_are_listed() -> None:
     lines = call("explain").stdout.splitlines()
     assert "manifest  32 clauses" in lines
     assert any("rra explain PAGE" in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("reference", "line"),
-    [
-        (".", "next: rra audit, then rra report"),
-        (
-            "oci-archive:x.tar",
-            "next: rra audit oci-archive:x.tar, then rra report oci-archive:x.tar",
-        ),
-        ("a b", "next: rra audit 'a b', then rra report 'a b'"),
-    ],
-)
-def test_after_a_verification_the_same_reference_is_named(reference: str, line: str) -> None:
-    assert verify._next(reference) == line
 
 
 def test_an_unknown_verb_is_answered_with_the_nearest() -> None:

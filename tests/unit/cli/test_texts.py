@@ -229,7 +229,7 @@ def test_init_of_nothing_asks_to_fill_in_what_stops_a_run_first(tmp_path: Path) 
     ]
     assert len(blank) == 2
     places = ", ".join(f"rra.yaml:{number}" for number in blank)
-    assert said.endswith(f"next: fill in the blanks {places}, then rra run\n"), said
+    assert said.endswith(f"next: fill in the blanks {places}, then rra run -C new\n"), said
 
 
 def test_init_with_all_that_a_run_needs_goes_straight_on(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_init_with_all_that_a_run_needs_goes_straight_on(tmp_path: Path) -> None
         "# New\n\n    python main.py\n\n| model | accuracy |\n|---|---|\n| lda | 98.9 |\n"
     )
     said = call("init", "new", cwd=tmp_path).stdout
-    assert said.endswith("next: rra run\n"), said
+    assert said.endswith("next: rra run -C new\n"), said
 
 
 def test_a_path_in_the_next_command_can_be_pasted() -> None:

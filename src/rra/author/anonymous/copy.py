@@ -112,7 +112,7 @@ def anonymous_copy(
     """
     if artifact.lock is None:
         message = f"{artifact.root} is not locked: it has no {layout.LOCK}"
-        raise UsageError(message, hint=f"run: rra lock {artifact.root}")
+        raise UsageError(message, hint="run: rra lock")
     folder = _staging(artifact.root)
     try:
         try:

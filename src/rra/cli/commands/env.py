@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
+from rra._base.counts import counted
 from rra.cli.text import next_step, size, word
 from rra.cli.verb import (
     VerbCommand,
@@ -106,13 +107,14 @@ def _checked(one: CheckedEnvironment) -> list[str]:
     python = f" for Python {one.python}" if one.python else ""
     kind = "" if one.kind == "pylock" else f"{one.kind}, "
     says = "the lock says what the files say" if one.consistent else "the lock does not hold"
-    beside = f", {one.beside} of {one.wheels} files beside it" if one.wheels else ""
-    lines = [f"{one.id}: {says} ({kind}{one.packages} packages{python}{beside})"]
+    beside = f", {one.beside} of {counted(one.wheels, 'file')} beside it" if one.wheels else ""
+    count = counted(one.packages, "package")
+    lines = [f"{one.id}: {says} ({kind}{count}{python}{beside})"]
     if kind:
         lines.append(f"  kind {one.kind} can {_abilities(one.can)}")
     if one.available is not None:
         there = one.wheels - len(one.gone)
-        lines.append(f"{one.id}: your index has {there} of {one.wheels} locked files")
+        lines.append(f"{one.id}: your index has {there} of {counted(one.wheels, 'locked file')}")
     return lines
 
 
@@ -184,7 +186,7 @@ def _render_build(result: BuiltEnvironments) -> str:
 
 def _built(one: BuiltEnvironment) -> list[str]:
     own = "the artifact's own Python" if one.interpreter == "own" else "host interpreter"
-    count = "1 package" if len(one.packages) == 1 else f"{len(one.packages)} packages"
+    count = counted(len(one.packages), "package")
     note = f"; {_WHERE_LOCKED}" if one.level == "locked" else ""
     if one.kind == "pylock":
         said = f"{one.id}: {one.level} ({own} {one.python}), {count}{note}"
@@ -250,7 +252,7 @@ def wheels(
 
 def _render_wheels(result: GatheredWheels) -> str:
     lines = [
-        f"{one.id}: {one.wheels} wheels, {size(one.size)} ({one.shared} were here, "
+        f"{one.id}: {counted(one.wheels, 'wheel')}, {size(one.size)} ({one.shared} here before, "
         f"{one.beside} from beside the lock, {one.fetched} from your index)"
         for one in result.environments
     ]
@@ -307,7 +309,7 @@ def _differences(one: EnvironmentDifference) -> list[str]:
     title = one.before if one.before == one.after else f"{one.before} → {one.after}"
     if one.same:
         return [f"{title}: the same"]
-    lines = [f"{title}: {len(one.packages)} packages differ"]
+    lines = [f"{title}: {counted(len(one.packages), 'package differs', 'packages differ')}"]
     lines += [
         f"  {fact.name}: {fact.before or 'not said'} → {fact.after or 'not said'}"
         for fact in one.facts
@@ -357,7 +359,7 @@ def explain(
 
 def _render_explain(result: PackageReasons) -> str:
     lines = [line for one in result.environments for line in _reasons(result.package, one)]
-    return safe("\n".join([*lines, next_step(f"rra env check {word(result.artifact)}")]))
+    return safe("\n".join([*lines, next_step("rra env check")]))
 
 
 def _reasons(package: str, one: ExplainedPackage) -> list[str]:
@@ -366,6 +368,8 @@ def _reasons(package: str, one: ExplainedPackage) -> list[str]:
         lines.append(f"  asked for    {one.requirement}{f' ({one.place})' if one.place else ''}")
     if one.required_by:
         lines.append(f"  needed by    {', '.join(one.required_by)}")
+    if one.overtaken_by:
+        lines.append(f"  overtaken    by {one.overtaken_by}, which was there on the day")
     lines += [f"  by way of    {' → '.join(chain)}" for chain in one.chains]
     rows = (
         ("followed", one.manifest, one.manifest_why),

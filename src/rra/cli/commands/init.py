@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
+from rra._base.counts import counted
 from rra.cli.text import next_step
 from rra.cli.verb import VerbCommand, answer, json_option, key_values, safe
 
@@ -87,9 +88,8 @@ def command(
 
 
 def _render(result: InitResult) -> str:
-    count = len(result.written)
     would = "would write" if result.dry_run else "wrote"
-    lines = [f"{would} {count} file{'s' * (count != 1)} for {result.name} in {result.root}"]
+    lines = [f"{would} {counted(len(result.written), 'file')} for {result.name} in {result.root}"]
     lines += [f"  {name}" for name in result.written]
     lines += [f"moved {source} to {target}" for source, target in result.moved]
     for path, diff in result.replaced:
@@ -98,11 +98,21 @@ def _render(result: InitResult) -> str:
     lines += [f"outcome  {name}: {safe(text)}" for name, text in result.outcomes]
     lines += [f"note: {safe(note)}" for note in result.notes]
     if result.blanks:
-        lines.append(f"{len(result.blanks)} blanks are left for the author, first:")
+        lines.append(f"{_blanks(len(result.blanks))} left for the author, first:")
         for blank in result.blanks[:_BLANKS_SHOWN]:
             lines.append(f"  {blank.path}:{blank.line}: {safe(blank.text)}")
-    lines.append(next_step(_next(result)))
+    lines.append(next_step(_next(result), _place(result.root)))
     return "\n".join(lines)
+
+
+def _blanks(count: int) -> str:
+    return counted(count, "blank is", "blanks are")
+
+
+def _place(root: Path) -> Path:
+    """Return the artifact as a path from the current directory where it lies in it."""
+    here = Path.cwd()
+    return root.relative_to(here) if root.is_relative_to(here) else root
 
 
 def _next(result: InitResult) -> str:

@@ -9,7 +9,7 @@ import click
 
 from rra import api
 from rra.cli.statements import plain, requirement_lines, statements_table, trust_options
-from rra.cli.text import next_step, size, table, word
+from rra.cli.text import next_step, size, table
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _render(result: Inspection) -> str:
     lines += [
         f"core    {result.config.core}",
         f"digest  {result.digest}",
-        next_step(f"rra verify {word(result.reference)}"),
+        next_step("rra verify", result.reference),
     ]
     return "\n".join(lines)
 

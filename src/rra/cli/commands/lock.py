@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
+from rra._base.counts import counted
 from rra.cli.text import next_step, size
 from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
 
@@ -80,7 +81,9 @@ def _render(result: LockResult) -> str:
     for one in result.environments:
         date = f" as of {one.as_of}" if one.as_of else ""
         python = f" for Python {one.python}{date}" if one.python else ""
-        lines.append(f"{one.id}: {len(one.packages)} packages{python} (from {one.origin})")
+        lines.append(
+            f"{one.id}: {counted(len(one.packages), 'package')}{python} (from {one.origin})"
+        )
         lines += [f"  {package}" for package in one.packages]
         lines += [f"  tried {_tried(tried)}" for tried in one.tried]
     for carried in result.carried:
@@ -98,8 +101,7 @@ def _tried(one: Try) -> str:
 
 def _carried(one: CarriedOne) -> Iterator[str]:
     if one.wheels:
-        count = "1 wheel" if one.wheels == 1 else f"{one.wheels} wheels"
-        yield f"{one.id}: carries {count}, {size(one.wheels_bytes)}"
+        yield f"{one.id}: carries {counted(one.wheels, 'wheel')}, {size(one.wheels_bytes)}"
     if one.interpreter:
         yield (
             f"{one.id}: carries Python {one.python} for {one.platform}, "

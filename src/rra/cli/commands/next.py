@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
+from rra.cli.hints import for_artifact
+from rra.cli.text import next_step
 from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
@@ -29,12 +31,15 @@ def _render(result: NextResult) -> str:
     lines = [f"level {result.level}, by {result.basis}"]
     if result.next_level is None:
         lines.append("nothing is left that this machine can do: L4 takes somebody independent")
-        lines.append("next: let somebody else run rra verify")
+        lines.append(next_step("let somebody else run rra verify"))
         return "\n".join(lines)
     lines.append(f"to reach {result.next_level}:")
     for number, step in enumerate(result.steps, 1):
-        lines += [f"{number:3}. {safe(step.what)}", f"     {safe(step.command)}{_time(step)}"]
-    lines.append(f"next: {_first(result)}")
+        lines += [
+            f"{number:3}. {safe(step.what)}",
+            f"     {safe(for_artifact(step.command))}{_time(step)}",
+        ]
+    lines.append(next_step(_first(result)))
     return "\n".join(lines)
 
 
@@ -44,7 +49,7 @@ def _first(result: NextResult) -> str:
         return "rra verify"
     if result.documented_only:
         return "hand it on as it is: rra report, rra pack"
-    return safe(result.steps[0].command)
+    return result.steps[0].command
 
 
 def _time(step: Step) -> str:

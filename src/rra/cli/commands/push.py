@@ -9,7 +9,7 @@ import click
 from rra import api
 from rra.cli.anonymous import anonymity, anonymous_lines, anonymous_options
 from rra.cli.commands.copy import copied
-from rra.cli.text import next_step, word
+from rra.cli.text import next_step
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option
 
 if TYPE_CHECKING:
@@ -77,5 +77,5 @@ def _render(result: PushReport) -> str:
     lines = [copied(result.pushed), *told]
     if result.catalog is not None:
         lines.append(f"listed in {result.catalog}")
-    lines.append(next_step(f"rra verify {word(result.target)}"))
+    lines.append(next_step("rra verify", result.target))
     return "\n".join(lines)

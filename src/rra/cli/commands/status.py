@@ -18,7 +18,7 @@ from rra.cli.statements import (
     statements_table,
     trust_options,
 )
-from rra.cli.text import next_step, number, word
+from rra.cli.text import next_step, number
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _render(result: StatusReport) -> str:
         "\n".join(map(plain, requirement_lines(standing.requirements))),
     ]
     text = "\n\n".join(["\n".join(map(plain, head)), *(part for part in parts if part)])
-    return f"{text}\n{next_step(f'rra verify {word(result.reference)}')}"
+    return f"{text}\n{next_step('rra verify', result.reference)}"
 
 
 def _signatures(found: Iterable[AttachedStatement]) -> list[str]:

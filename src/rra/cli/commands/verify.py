@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step, number, table, word
+from rra.cli.text import next_step, number, table
 from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def command(
             keep=keep,
             progress=progress,
         ),
-        lambda result: _render(result, artifact),
+        _render,
         as_json=as_json,
     )
 
 
-def _render(result: VerifyResult, reference: str) -> str:
+def _render(result: VerifyResult) -> str:
     found = result.reproduction
     rows = [
         (o.outcome, o.reported, _obtained(o), o.agreement, o.repeatability, o.label)
@@ -116,14 +116,8 @@ def _render(result: VerifyResult, reference: str) -> str:
     ]
     lines.append(f"nonce    {found.nonce} ({attempt}), runs isolated by {found.plan.sandbox}")
     lines.append(f"kept in  {result.directory}")
-    lines.append(_next(reference))
+    lines.append(next_step("rra audit, then rra report"))
     return "\n".join(lines)
-
-
-def _next(reference: str) -> str:
-    """Return the line with the next commands, for the same artifact or bundle."""
-    named = "" if reference == "." else f" {word(reference)}"
-    return next_step(f"rra audit{named}, then rra report{named}")
 
 
 def _level(found: Reproduction) -> list[str]:
