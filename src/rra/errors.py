@@ -12,7 +12,8 @@ The tree, with the process exit code of each branch::
     ├── UnavailableError (3)          something outside is missing or refused
     │   ├── ToolMissingError          a program is not installed
     │   ├── LockError                 an environment cannot be locked
-    │   │   └── NoSolutionError       no versions satisfy its requirements
+    │   │   ├── NoSolutionError       no versions satisfy its requirements
+    │   │   └── OtherFileError        an index has another file than the author's lock says
     │   ├── EnvironmentBuildError     a lock cannot be materialised
     │   │   └── PlatformError         what it carries is not for this machine
     │   ├── StorageError              no space, no permission
@@ -158,6 +159,12 @@ class NoSolutionError(LockError):
     """No versions satisfy the requirements of an environment together."""
 
     slug = "environment/no-solution"
+
+
+class OtherFileError(LockError):
+    """An index has another file for a package than the one that the author's own lock names."""
+
+    slug = "environment/other-file"
 
 
 class EnvironmentBuildError(UnavailableError):

@@ -61,7 +61,7 @@ def env_check(
         FormatError: A lock cannot be read.
         LockError: The index cannot be reached.
     """
-    from rra.api._lock import needed_packages
+    from rra.api._needed import needed_packages
     from rra.environment.kinds import CheckRequest, kind_of
 
     checked = []

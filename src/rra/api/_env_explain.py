@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.environment.answers import ExplainedPackage
+
+_MOST_NAMES = 20
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,9 +79,19 @@ def env_explain(
             if explained is not None:
                 found.append(explained)
     if not found:
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "rra env check says what is locked"
+        hint = _nearest(difflib.get_close_matches(name, known, n=3), known)
         raise UsageError(f"no environment locks {name}", hint=hint)
     return PackageReasons(
         artifact=opened.name, package=name, environments=tuple(found), problems=opened.notices
     )
+
+
+def _nearest(near: Sequence[str], known: Collection[str]) -> str:
+    """Say which locked packages may be meant; where none is near, which there are."""
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    if not known:
+        return "nothing is locked: the code needs no package, or none was found"
+    shown = sorted(known)[:_MOST_NAMES]
+    more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
+    return f"locked are {', '.join(shown)}{more}"

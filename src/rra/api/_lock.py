@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra._base.files import atomic_write
 from rra.api._env_chosen import chosen_environments, passed_over
 from rra.api._lock_search import Found, Try, search_environment
+from rra.api._needed import Needed, needed_packages
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.artifact.edit import set_value
@@ -160,48 +161,6 @@ def lock(
     return _write(path, locked, carried, notes, progress)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Needed:
-    """What an environment needs, where that is said, and what is unclear about it.
-
-    Attributes:
-        manifest: The file that says it.
-        places: Where each package is asked for.
-    """
-
-    requirements: tuple[str, ...]
-    origin: str
-    findings: tuple[str, ...] = ()
-    manifest: str = layout.MANIFEST
-    places: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        """Whether a package is needed, or may be."""
-        return bool(self.requirements or self.findings)
-
-
-def needed_packages(artifact: Artifact, name: str) -> Needed:
-    """Find out what an environment needs: what the manifest says, else what the code shows."""
-    from rra.environment import detect_requirements
-    from rra.scan import third_party_imports
-    from rra.scan.imports import optional_modules
-
-    stated = artifact.manifest.environments[name].requirements
-    if stated is not None:
-        return Needed(requirements=tuple(stated), origin="rra.yaml")
-    files = artifact.code_files()
-    optional = optional_modules(artifact.code_root, files)
-    every = third_party_imports(artifact.code_root, files)
-    found = detect_requirements(artifact.code_root, [one for one in every if one not in optional])
-    return Needed(
-        requirements=tuple(found.requirements),
-        origin=found.why,
-        findings=tuple(str(finding) for finding in found.findings),
-        manifest=found.manifest,
-        places=found.places,
-    )
-
-
 def _reasons(
     artifact: Artifact, environment: Environment, needed: Needed, as_of: str | None
 ) -> Reasons:
@@ -234,6 +193,7 @@ def _reasons(
         python=str(same) if same else f"python in {layout.MANIFEST}",
         places=needed.places,
         tried=tuple(str(one) for one in earlier.get("tried", ())) if again else (),
+        digests=needed.digests,
     )
 
 
@@ -270,6 +230,7 @@ def _lock_one(
             progress=progress,
         )
     )
+    notes += [f"{name}: {note}" for note in done.notes]
     origin = needed.origin if needed else ""
     if needed is None:
         said = kind.describe(artifact.root, environment)
@@ -314,7 +275,7 @@ def _ask(
     notes += [f"{name}: {finding}" for finding in needed.findings]
     found = None
     if search and needed.requirements:
-        found = search_environment(artifact, name, needed.requirements, as_of, progress)
+        found = search_environment(artifact, name, needed, as_of, progress)
         environment = environment.model_copy(update={"python": found.python})
         notes += [f"{name}: {line}" for line in _news(found)]
     reasons = _reasons(artifact, environment, needed, as_of)

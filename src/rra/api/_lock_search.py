@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from rra._base import clock
 from rra._base.files import atomic_write
+from rra.api._needed import Needed
 from rra.api._result import Progress
 from rra.artifact import Artifact, layout
 from rra.artifact.edit import set_value
 from rra.errors import LockError, NoSolutionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rra.environment.revive import Attempt, Tried
     from rra.model import Environment
@@ -66,7 +67,7 @@ class Found:
 def search_environment(
     artifact: Artifact,
     name: str,
-    requirements: Sequence[str],
+    needed: Needed,
     as_of: str | None,
     progress: Progress,
 ) -> Found:
@@ -75,7 +76,7 @@ def search_environment(
     Args:
         artifact: The artifact.
         name: The environment's id.
-        requirements: What it needs.
+        needed: What it needs.
         as_of: The day, where it is not to be looked for.
         progress: Called with one line for each try.
 
@@ -85,6 +86,7 @@ def search_environment(
     """
     from rra.environment.revive import Search
     from rra.environment.trial import Subject, Trials, other_pythons
+    from rra.environment.why import Reasons
 
     environment = artifact.manifest.environments[name]
     start, python_why, day_why = _start(artifact, environment, as_of)
@@ -96,9 +98,10 @@ def search_environment(
         subject = Subject(
             artifact=artifact,
             env_id=name,
-            requirements=requirements,
+            requirements=needed.requirements,
             statements=needed_imports(artifact),
             wheels=wheels,
+            reasons=Reasons(manifest=needed.manifest, digests=needed.digests),
         )
         trials = Trials(subject, progress=progress)
         search = Search(trials, tell=progress)

@@ -85,6 +85,7 @@ class ExplainedPackage:
         requirement: What asks for it.
         place: Where it is asked for, as ``file:line``.
         required_by: Locked packages that need it.
+        overtaken_by: The newest version of the day, where the locked one is years older.
         chains: Shortest ways to it from packages that a file asks for.
         manifest: File that was followed.
         manifest_why: Why that file.
@@ -101,6 +102,7 @@ class ExplainedPackage:
     requirement: str | None = None
     place: str | None = None
     required_by: tuple[str, ...] = ()
+    overtaken_by: str | None = None
     chains: tuple[tuple[str, ...], ...] = ()
     manifest: str | None = None
     manifest_why: str | None = None

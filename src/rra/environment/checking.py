@@ -76,7 +76,7 @@ def read_lock(artifact: Artifact, env_id: str) -> ReadLock:
     name = path.relative_to(artifact.root.resolve()).as_posix()
     if not path.is_file():
         message = f"environment {env_id} is not locked: there is no {name}"
-        raise UsageError(message, hint=f"lock it with: rra lock {artifact.root}")
+        raise UsageError(message, hint="lock it with: rra lock")
     document = read_pylock(path)
     facts = (document.tool or {}).get("rra", {})
     python = str(env.python or facts.get("python") or "")

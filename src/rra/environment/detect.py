@@ -73,6 +73,8 @@ class Detected:
         findings: What could not be taken over, and disagreements, as warnings with places.
         manifest: Path of the file that is followed; empty when no file names packages.
         places: Where each package (normalised name) is asked for, as ``file:line``.
+        digests: SHA-256 (64 hex digits) that the files of each package may have, where the file
+            that is followed says so.
     """
 
     manifests: tuple[FoundManifest, ...]
@@ -82,6 +84,7 @@ class Detected:
     findings: tuple[Problem, ...]
     manifest: str = ""
     places: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    digests: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
 
 def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
@@ -138,6 +141,7 @@ def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
         tuple(findings),
         manifest=naming[0][0] if naming else "",
         places=places,
+        digests=naming[0][2].hashes if naming else {},
     )
 
 

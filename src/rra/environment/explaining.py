@@ -35,6 +35,7 @@ def explain_package(env_id: str, lock: ReadLock, name: str) -> ExplainedPackage 
         requirement=_text(own, "requirement") or _asked(facts, name),
         place=_text(own, "place"),
         required_by=_texts(own, "required-by"),
+        overtaken_by=_text(own, "overtaken-by"),
         chains=tuple(_chains(name, why)),
         manifest=_text(facts, "manifest"),
         manifest_why=_text(facts, "manifest-why"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from packaging.markers import Marker
@@ -13,6 +13,8 @@ from packaging.utils import parse_wheel_filename
 
 from rra._base.files import safe_join, sha256_file, staged_directory, walk_files
 from rra.environment.cutoff import cutoff_timestamp
+from rra.environment.era import Overtaken, overtaken
+from rra.environment.expected import Expected
 from rra.environment.interpreter import PYTHON_2, find_interpreter, has_interpreter
 from rra.environment.platforms import Platform, find_platforms, parse_minor
 from rra.environment.pylock import (
@@ -28,7 +30,7 @@ from rra.environment.resolve import LAST, Resolution, ResolvedPackage, required_
 from rra.environment.runtime import INTERPRETER_NAME, read_description
 from rra.environment.search import diagnose, explained
 from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
-from rra.environment.why import Reasons, why_each, without_credentials
+from rra.environment.why import Reasons, WhyEach, earlier_facts, why_each, without_credentials
 from rra.errors import LockError, NoSolutionError, UsageError
 from rra.model import Environment, EnvironmentLock
 
@@ -54,6 +56,7 @@ class LockedEnvironment:
         requirements: Path of ``requirements.txt``.
         readme: Path of ``README.md``.
         built: Names of the wheels in ``wheels/``, which no index has.
+        notes: What a person should know, one line each.
         changed: Whether any of the files got other bytes.
     """
 
@@ -66,6 +69,7 @@ class LockedEnvironment:
     readme: Path
     built: tuple[str, ...]
     changed: bool
+    notes: tuple[str, ...] = ()
 
     def entry(self) -> EnvironmentLock:
         """Return what ``rra.lock`` says of this environment."""
@@ -127,13 +131,15 @@ def lock_environment(
         env: Its definition.
         requirements: Requirements (PEP 508), one each; none gives an empty lock.
         as_of: Day or moment as of which is resolved; None for no limit.
-        reasons: Where all this comes from; the lock keeps it.
+        reasons: Where all this comes from, which the lock keeps, and the digests that the
+            author's own lock gives.
         diagnosing: Whether a refusal looks for what conflicts and what works near by, and the
             lock says what asked for each package; a mere trial needs neither.
         progress: Told about steps that may last.
 
     Raises:
         NoSolutionError: No versions satisfy them; says which of them conflict, and what works.
+        OtherFileError: An index has another file than the author's own lock names.
         LockError: An index cannot be reached, or a wheel is missing and cannot be built.
         UsageError: The kind, platform, Python or date is not one that can be locked.
         StorageError: The disk is full or refuses.
@@ -145,26 +151,25 @@ def lock_environment(
     say = progress or _silent
     if as_of:
         cutoff_timestamp(as_of)
-    resolved: list[ResolvedPackage] = []
-    needed_by: dict[str, tuple[str, ...]] = {}
     given = reasons or Reasons()
     patience = None if diagnosing else _TRIAL_SECONDS
     target = Resolution(python, wanted, None, platforms, as_of, patience)
+    expected = Expected(given.manifest, given.digests)
+    found = _Found()
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = with_interpreter(target)
-        resolved = _resolve(requirements, target, say if diagnosing else None)
-        needed_by = required_by(requirements, target) if diagnosing else {}
+        found = _find(requirements, target, expected, say if diagnosing else None)
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
         keep_others(folder, staging)
-        packages, built = _choose_all(resolved, staging / WHEELS_DIR, target, say)
+        packages, built = _choose_all(found.packages, staging / WHEELS_DIR, target, say)
         text = render_pylock(
             packages,
             python=python,
             environments=[p.marker for p in platforms],
             facts=_facts(target, requirements, given),
-            why=why_each((p.name for p in packages), requirements, given.places, needed_by),
+            why=found.why([p.name for p in packages], requirements, given),
         )
         (staging / LOCK_NAME).write_text(text, "utf-8")
         read_pylock(staging / LOCK_NAME)
@@ -179,18 +184,39 @@ def lock_environment(
         readme=folder / README_NAME,
         built=tuple(built),
         changed=before != _bytes_of(folder),
+        notes=(*map(str, found.old), *expected.notes(p.name for p in packages)),
     )
 
 
-def _resolve(
-    requirements: Sequence[str], target: Resolution, say: Progress | None
-) -> list[ResolvedPackage]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Found:
+    """What was resolved, what needs each package, and which versions are of another era."""
+
+    packages: Sequence[ResolvedPackage] = ()
+    needed_by: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    old: Sequence[Overtaken] = ()
+
+    def why(self, names: Sequence[str], requirements: Sequence[str], given: Reasons) -> WhyEach:
+        """Return for each locked package what asked for it, and what it was overtaken by."""
+        old = {one.name: one.fact() for one in self.old}
+        return why_each(names, requirements, given.places, self.needed_by, old)
+
+
+def _find(
+    requirements: Sequence[str], target: Resolution, expected: Expected, say: Progress | None
+) -> _Found:
+    """Resolve; without a progress function for a mere trial, which needs no reasons."""
     try:
-        return resolve(requirements, target)
+        resolved = resolve(requirements, target)
     except NoSolutionError as error:
         if say is None:
             raise
         raise explained(error, diagnose(requirements, target, say), target) from error
+    packages = [expected.allowed(package) for package in resolved]
+    if say is None:
+        return _Found(packages)
+    old = overtaken(requirements, resolved, target)
+    return _Found(packages, required_by(requirements, target), old)
 
 
 def folder_name(root: Path, folder: Path) -> PurePosixPath:
@@ -225,7 +251,8 @@ def write_companions(
         return
     archive = staging / INTERPRETER_NAME
     carried = read_description(archive, str(place / archive.name)) if archive.is_file() else None
-    text = render_readme(env, packages, place=place, target=target, carried=carried)
+    facts = earlier_facts(staging / LOCK_NAME)
+    text = render_readme(env, packages, place=place, target=target, facts=facts, carried=carried)
     (staging / README_NAME).write_text(text, "utf-8")
 
 

@@ -157,7 +157,7 @@ def _plan(artifact: Artifact, env_id: str, *, carried: bool) -> _Plan:
     lock = artifact.path(env.lock or f"environment/{env_id}/pylock.toml")
     if not lock.is_file():
         message = f"environment {env_id} is not locked: there is no {env.lock or lock.name}"
-        raise UsageError(message, hint=f"lock it with: rra lock {artifact.root}")
+        raise UsageError(message, hint="lock it with: rra lock")
     digest = sha256_file(lock)
     known = artifact.lock.environments.get(env_id) if artifact.lock else None
     if known is not None and known.lock != digest:

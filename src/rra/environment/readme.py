@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from rra._base.counts import counted
 from rra.environment.pylock import WHEELS_DIR, LockedPackage
 from rra.environment.resolve import Resolution
 from rra.environment.runtime import INTERPRETER_NAME, RuntimeDescription
@@ -24,6 +26,7 @@ def render_readme(
     *,
     place: PurePosixPath,
     target: Resolution,
+    facts: Mapping[str, Any],
     carried: RuntimeDescription | None = None,
 ) -> str:
     """Write the README of an environment in plain words.
@@ -33,12 +36,13 @@ def render_readme(
         packages: What is locked.
         place: Its folder, relative to the artifact's root.
         target: What it was resolved for.
+        facts: What the lock says under ``[tool.rra]``; `rra.environment.why` has the keys.
         carried: The interpreter that lies beside the lock.
     """
     python = target.python
     platforms = ", ".join(platform.name for platform in target.platforms)
     day = f" Resolved as of {target.as_of}." if target.as_of else ""
-    count = "1 package" if len(packages) == 1 else f"{len(packages)} packages"
+    count = counted(len(packages), "package")
     lines = [
         _MARK,
         f"# Environment `{place.name}`",
@@ -61,7 +65,8 @@ def render_readme(
         *_variables(env),
         *_system_packages(env),
         *_accelerator(env),
-        *_contents(packages),
+        *_reasons(facts),
+        *_contents(packages, facts.get("why", {})),
         "",
         "## Files",
         "",
@@ -133,8 +138,41 @@ def _accelerator(env: Environment) -> list[str]:
     return ["", f"It needs an accelerator: {facts}."]
 
 
-def _contents(packages: Sequence[LockedPackage]) -> list[str]:
+def _reasons(facts: Mapping[str, Any]) -> list[str]:
+    """Return where the packages, the day and the Python come from."""
+    rows = (
+        ("Packages: ", facts.get("manifest"), facts.get("manifest-why")),
+        ("As of ", facts.get("as-of"), facts.get("as-of-why")),
+        ("Python ", facts.get("python"), facts.get("python-why")),
+    )
+    lines = [f"- {title}{_plain(value)} ({_plain(why)})" for title, value, why in rows if why]
+    lines += [f"- Tried: {_plain(line)}" for line in facts.get("tried", ())]
+    return ["", "## Why these", "", *lines] if lines else []
+
+
+def _contents(packages: Sequence[LockedPackage], why: Mapping[str, Mapping[str, Any]]) -> list[str]:
     if not packages:
         return ["", "## Packages", "", "None: Python's standard library is enough."]
-    lines = ["", "## Packages", "", "| package | version |", "|---|---|"]
-    return lines + [f"| {p.name} | {p.version} |" for p in sorted(packages, key=lambda p: p.name)]
+    lines = ["", "## Packages", "", "| package | version | why |", "|---|---|---|"]
+    for package in sorted(packages, key=lambda p: p.name):
+        reasons = "; ".join(_why(why.get(package.name, {})))
+        lines.append(f"| {package.name} | {package.version} | {_plain(reasons)} |")
+    return lines
+
+
+def _why(entry: Mapping[str, Any]) -> Iterator[str]:
+    if "requirement" in entry:
+        place = f" ({entry['place']})" if "place" in entry else ""
+        yield f"asked for: {entry['requirement']}{place}"
+    if "required-by" in entry:
+        yield f"needed by {', '.join(entry['required-by'])}"
+    if "overtaken-by" in entry:
+        yield f"{entry['overtaken-by']} was there, and could not be had"
+
+
+def _plain(text: object) -> str:
+    """Return text as one line of a table of Markdown, whoever wrote it."""
+    line = " ".join(str(text).split())
+    for character in "\\`*_|<[":
+        line = line.replace(character, f"\\{character}")
+    return line

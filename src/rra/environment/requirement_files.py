@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -23,7 +23,9 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _COMMENT = re.compile(r"(^|\s)#.*$")
-_HASH = re.compile(r"\s--hash[=\s]\S+")
+_HASH = re.compile(r"\s--hash[=\s](\S+)")
+_FRAGMENT = re.compile(r"[#&](sha256=[0-9A-Fa-f]{64})\b")
+_SHA256 = re.compile(r"^(?:sha256[:=])?([0-9a-f]{64})$")
 _OPTION = re.compile(r"\s--(?:global-option|install-option|config-settings?)[=\s]\S+")
 _INCLUDE = re.compile(r"^(?:-r|--requirement)[=\s]*(\S.*)$")
 _CONSTRAINT = re.compile(r"^(?:-c|--constraint)[=\s]*(\S.*)$")
@@ -61,6 +63,12 @@ class Requirements:
         problem = Problem(message, path, line, hint=hint, severity="warning")
         self.problems.append(problem)
 
+    def vouch(self, name: str, digests: Iterable[str]) -> None:
+        """Note SHA-256 (64 hex digits) that the files of a package may have, each once."""
+        known = self.hashes.get(canonicalize_name(name), ())
+        if both := tuple(dict.fromkeys((*known, *digests))):
+            self.hashes[canonicalize_name(name)] = both
+
     def take(self, text: str, path: str, line: int | None = None) -> None:
         """Take over one requirement, with a remark when it had to be changed."""
         requirement, remark = clean_requirement(text)
@@ -68,6 +76,17 @@ class Requirements:
             self.remark(path, remark, line=line)
         if requirement is not None:
             self.found.append((requirement, f"{path}:{line}" if line else path))
+
+
+def hashes_of(values: Iterable[object]) -> tuple[str, ...]:
+    """Return the SHA-256 among digests, 64 hex digits each, in order and once."""
+    matches = [_SHA256.match(str(value).lower()) for value in values]
+    return tuple(dict.fromkeys(match[1] for match in matches if match is not None))
+
+
+def is_one_build(text: str) -> bool:
+    """Tell whether a requirement asks for one build of a version, as ``==1.9.0+cpu`` does."""
+    return _LOCAL_LABEL.search(text) is not None
 
 
 def decode(data: bytes) -> tuple[str, str | None]:
@@ -186,7 +205,7 @@ def _take(content: str, place: str, result: Requirements, *, constraint: bool) -
     text = _OPTION.sub("", _HASH.sub("", content)).strip()
     editable = _EDITABLE.match(text)
     text = editable[1] if editable else text
-    requirement, remark = _requirement(text)
+    requirement, remark = _requirement(_FRAGMENT.sub("", text))
     if remark:
         hint = _OWN_CODE_HINT if _is_path(text) else ""
         result.remark(name, remark, line=int(line), hint=hint)
@@ -194,6 +213,9 @@ def _take(content: str, place: str, result: Requirements, *, constraint: bool) -
         result.constraints.append(requirement)
     elif requirement is not None:
         result.found.append((requirement, place))
+        if not is_one_build(text):  # else the digest is that of a build that is not asked for
+            digests = [*_HASH.findall(content), *_FRAGMENT.findall(content)]
+            result.vouch(Requirement(requirement).name, hashes_of(digests))
 
 
 _OWN_CODE_HINT = (

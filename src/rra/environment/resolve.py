@@ -31,6 +31,9 @@ from rra.errors import LockError, NoSolutionError
 LAST = 99
 """Patch number that stands for the last release of a Python whose releases are not known."""
 
+_UNKNOWN = "not found in the package registry"
+"""What uv says of a name that an index does not know."""
+
 _MINORS = range(6, 15)
 """Minor versions of Python 3 that uv can drive and that are out."""
 
@@ -62,6 +65,9 @@ class ResolvedPackage:
         wheels: Wheels that the index offers.
         source: Source distribution or archive, when there is one.
         vcs: (repository, commit, subdirectory) of a version-controlled source.
+        uploaded: Day (``YYYY-MM-DD``) on which the index got its newest file; empty where the
+            index does not say.
+        from_source: Whether it is to be built although there are wheels of it.
     """
 
     name: str
@@ -70,6 +76,8 @@ class ResolvedPackage:
     wheels: tuple[RemoteFile, ...]
     source: RemoteFile | None
     vcs: tuple[str, str, str] | None = None
+    uploaded: str = ""
+    from_source: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -160,6 +168,32 @@ def find_files(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]
     return [_package(entry) for entry in document.get("packages", [])]
 
 
+def find_any(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
+    """Return what the index offers of versions, those that it lacks left out.
+
+    All are asked for at once; where the index lacks one, halves of them are, so that few that
+    it lacks cost few questions.
+
+    Args:
+        pins: As `find_files` takes them.
+        target: What they are for.
+
+    Raises:
+        LockError: The index cannot be reached, or refuses.
+    """
+    if not pins:
+        return []
+    try:
+        return find_files(pins, target)
+    except LockError as error:
+        if not isinstance(error, NoSolutionError) and _UNKNOWN not in error.message:
+            raise
+    middle = len(pins) // 2
+    if not middle:
+        return []
+    return find_any(pins[:middle], target) + find_any(pins[middle:], target)
+
+
 def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str]:
     """Return the Pythons (major.minor) for which an index has a wheel of a version."""
     found = []
@@ -232,7 +266,14 @@ def _package(entry: Mapping[str, Any]) -> ResolvedPackage:
         wheels=tuple(_file(wheel, entry["name"]) for wheel in entry.get("wheels", ())),
         source=_file(source, entry["name"]) if source else None,
         vcs=(vcs["url"], vcs["commit-id"], vcs.get("subdirectory", "")) if vcs else None,
+        uploaded=_uploaded([*entry.get("wheels", ()), *([source] if source else [])]),
     )
+
+
+def _uploaded(files: Sequence[Mapping[str, Any]]) -> str:
+    """Return the day of the newest file."""
+    days = (str(file["upload-time"])[:10] for file in files if "upload-time" in file)
+    return max(days, default="")
 
 
 def _file(entry: Mapping[str, Any], package: str) -> RemoteFile:
@@ -270,7 +311,7 @@ def _refusal(done: Completed, target: Resolution) -> LockError:
     if late is not None and target.as_of:
         message += f"; {late[1]} was published on {late[2]}"
         hint = "choose a later as_of in rra.yaml, or loosen that requirement"
-    elif "not found in the package registry" in text:
+    elif _UNKNOWN in text:
         hint = "correct the name, or configure the index that has it for uv (UV_INDEX)"
         return LockError(message, hint=hint)
     return NoSolutionError(message, hint=hint)

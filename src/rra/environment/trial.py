@@ -27,7 +27,15 @@ from rra.environment.resolve import Resolution, for_other_pythons, resolve
 from rra.environment.revive import Attempt, Tried, ranked
 from rra.environment.smoke import FailedImport, Installed, try_imports
 from rra.environment.wheels import wheel_tags
-from rra.errors import EnvironmentBuildError, LockError, NoSolutionError, RraError, ToolMissingError
+from rra.environment.why import Reasons
+from rra.errors import (
+    EnvironmentBuildError,
+    LockError,
+    NoSolutionError,
+    OtherFileError,
+    RraError,
+    ToolMissingError,
+)
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -51,6 +59,7 @@ class Subject:
         requirements: What it needs.
         statements: Import statements of the code, each with its top-level name.
         wheels: Folder that keeps what tries build.
+        reasons: Where the wishes come from, with the digests of the author's own lock.
     """
 
     artifact: Artifact
@@ -58,6 +67,7 @@ class Subject:
     requirements: Sequence[str]
     statements: Sequence[tuple[str, str]]
     wheels: Path
+    reasons: Reasons
 
 
 class Trials:
@@ -81,7 +91,8 @@ class Trials:
         """Try one Python and one day.
 
         Raises:
-            LockError: An index cannot be reached or has no such package, so that no try can help.
+            LockError: An index cannot be reached, has no such package or has another file than the
+            author had, so that no try can help.
         """
         with tempfile.TemporaryDirectory(prefix="rra-trial-") as name:
             place = Path(name)
@@ -89,6 +100,8 @@ class Trials:
                 locked = self._lock(attempt, place)
             except NoSolutionError as error:
                 return Tried(attempt, "resolve", error.message)
+            except OtherFileError:
+                raise
             except (LockError, ToolMissingError) as error:
                 if _ELSEWHERE.search(error.message):
                     raise
@@ -117,6 +130,7 @@ class Trials:
             env,
             subject.requirements,
             as_of=attempt.day,
+            reasons=subject.reasons,
             diagnosing=False,
             progress=self._progress,
         )

@@ -77,7 +77,7 @@ def build_wheel(
     Build requirements are resolved as of the same day as the package. The code of the
     package runs, as it does for everybody who installs it from source. A package of which
     wheels exist for other Pythons is not built: its build takes compilers, and gives other
-    bytes each time.
+    bytes each time; unless the author's own lock allows its source alone.
 
     Args:
         package: The package.
@@ -90,7 +90,7 @@ def build_wheel(
             or the build fails; then it says which other Python builds it, if one near by does.
     """
     given = package.source is not None and package.source.name.endswith(".whl")
-    searched = package.vcs is None and not given
+    searched = package.vcs is None and not given and not package.from_source
     if searched and pythons_with_wheels(package.name, package.version, target):
         raise no_wheel(package.name, package.version, target, "")
     with tempfile.TemporaryDirectory(prefix="rra-build-") as scratch:

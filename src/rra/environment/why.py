@@ -5,7 +5,8 @@ The lock keeps it under ``[tool.rra]``, where whoever asks later finds it withou
 - ``manifest`` and ``manifest-why``: the file that was followed, and why that one;
 - ``as-of-why`` and ``python-why``: where the day and the Python come from;
 - ``why``: for each package the ``requirement`` that asked for it, the ``place`` of that
-  (``file:line``), and under ``required-by`` the packages that need it.
+  (``file:line``), under ``required-by`` the packages that need it, and under ``overtaken-by``
+  the newest version of the day with its own, where that is years newer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
+
+WhyEach = dict[str, dict[str, str | list[str]]]
+"""What is known of each package, by its normalised name."""
 
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*(?:==|@)")
 _ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
@@ -35,6 +39,8 @@ class Reasons:
         python: Where the Python comes from.
         places: For each package (normalised name) where it is asked for, as ``file:line``.
         tried: What was tried before this was chosen, one line each.
+        digests: SHA-256 (64 hex digits) that the files of each package may have, where the
+            manifest says so; the lock does not repeat them.
     """
 
     manifest: str = ""
@@ -43,6 +49,7 @@ class Reasons:
     python: str = ""
     places: Mapping[str, str] = dataclasses.field(default_factory=dict)
     tried: Sequence[str] = ()
+    digests: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def facts(self) -> dict[str, str | list[str]]:
         """Return what goes under ``[tool.rra]``; what is not known is left out."""
@@ -61,7 +68,8 @@ def why_each(
     requirements: Sequence[str],
     places: Mapping[str, str],
     required_by: Mapping[str, Sequence[str]],
-) -> dict[str, dict[str, str | list[str]]]:
+    overtaken_by: Mapping[str, str] | None = None,
+) -> WhyEach:
     """Return for each locked package what asked for it.
 
     Args:
@@ -69,11 +77,12 @@ def why_each(
         requirements: What was asked for (PEP 508).
         places: Where each package is asked for.
         required_by: Which locked packages need each one.
+        overtaken_by: The newest version of the day, for packages that are far older.
     """
     asked: dict[str, list[str]] = {}
     for text in requirements:
         asked.setdefault(_name(text), []).append(without_credentials(text))
-    table: dict[str, dict[str, str | list[str]]] = {}
+    table: WhyEach = {}
     for name in sorted(names):
         entry: dict[str, str | list[str]] = {}
         if name in asked:
@@ -83,6 +92,8 @@ def why_each(
         others = sorted(set(required_by.get(name, ())))
         if others:
             entry["required-by"] = others
+        if overtaken_by and name in overtaken_by:
+            entry["overtaken-by"] = overtaken_by[name]
         if entry:
             table[name] = entry
     return table

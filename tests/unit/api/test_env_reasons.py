@@ -94,6 +94,9 @@ def test_a_package_that_is_not_locked_is_named_with_the_nearest(tmp_path: Path) 
     with pytest.raises(UsageError, match="no environment locks scippy") as caught:
         api.env_explain("scippy", root)
     assert caught.value.hint == "did you mean scipy?"
+    with pytest.raises(UsageError) as caught:
+        api.env_explain("quite-another", root)
+    assert caught.value.hint == "locked are scipy"
 
 
 def test_two_artifacts_are_compared_package_by_package(tmp_path: Path) -> None:

@@ -106,6 +106,8 @@ class ToyIndex:
     """File name → (project, upload time, bytes)."""
     announced: dict[str, str] = dataclasses.field(default_factory=dict)
     """File name → digest that is announced instead of the true one."""
+    unhashed: set[str] = dataclasses.field(default_factory=set)
+    """Files for which no digest is announced."""
     fetched: list[str] = dataclasses.field(default_factory=list)
     asked: threading.Event = dataclasses.field(default_factory=threading.Event)
     held: threading.Event | None = None
@@ -142,7 +144,9 @@ class ToyIndex:
             {
                 "filename": name,
                 "url": f"/files/{name}",
-                "hashes": {"sha256": self.announced.get(name, self.sha256(name))},
+                "hashes": {}
+                if name in self.unhashed
+                else {"sha256": self.announced.get(name, self.sha256(name))},
                 "size": len(data),
                 "upload-time": uploaded,
                 "core-metadata": name.endswith(".whl"),

@@ -76,7 +76,7 @@ class DescribedKind(abc.ABC):
             for name in said.unknown
         ]
         if env.lock and not artifact.path(env.lock).is_file():
-            hint = f"lock it with: rra lock {artifact.root}"
+            hint = "lock it with: rra lock"
             problems = [Problem("there is no such lock", env.lock, hint=hint)]
         elif env.lock:
             try:
@@ -132,7 +132,7 @@ def locked_file(artifact: Artifact, env_id: str, env: Environment) -> tuple[Path
     if path is None or not path.is_file():
         what = f"there is no {env.lock}" if env.lock else f"{layout.MANIFEST} names no lock of it"
         message = f"environment {env_id} is not locked: {what}"
-        raise UsageError(message, hint=f"lock it with: rra lock {artifact.root}")
+        raise UsageError(message, hint="lock it with: rra lock")
     return path, checked_digest(artifact, env_id, path)
 
 

@@ -69,12 +69,17 @@ class LockRequest:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class KindLock:
-    """A lock that was written: its path, None where the kind has none, and what it holds."""
+    """A lock that was written: its path, None where the kind has none, and what it holds.
+
+    Attributes:
+        notes: What a person should know, one line each.
+    """
 
     lock: Path | None
     packages: tuple[str, ...] = ()
     python: str = ""
     changed: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,13 @@ class PylockKind:
             progress=request.progress,
         )
         packages = tuple(f"{p.name} {p.version}" for p in done.packages)
-        return KindLock(lock=done.lock, packages=packages, python=done.python, changed=done.changed)
+        return KindLock(
+            lock=done.lock,
+            packages=packages,
+            python=done.python,
+            changed=done.changed,
+            notes=done.notes,
+        )
 
     def carry(self, request: CarryRequest) -> CarriedFiles:
         """Put its wheels beside it; see `rra.environment.carry.carry`."""

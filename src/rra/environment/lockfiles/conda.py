@@ -23,13 +23,12 @@ from packaging.utils import (
 from rra._base.yaml import parse_yaml
 from rra.environment.conda_specs import read_conda_spec
 from rra.environment.lockfiles.taking import (
-    hashes_of,
     read_bounded,
     table,
     tables,
     without_credentials,
 )
-from rra.environment.requirement_files import Requirements
+from rra.environment.requirement_files import Requirements, hashes_of
 from rra.errors import FormatError
 
 _PREFERRED = ("linux-64", "linux-aarch64", "osx-arm64", "osx-64", "win-64", "noarch")

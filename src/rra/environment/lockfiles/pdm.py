@@ -11,7 +11,6 @@ from packaging.utils import canonicalize_name
 from rra.environment.lockfiles.graph import Edge, Node, valid_marker
 from rra.environment.lockfiles.taking import (
     edges_of,
-    hashes_of,
     read_toml,
     table,
     tables,
@@ -19,7 +18,7 @@ from rra.environment.lockfiles.taking import (
     texts,
     without_credentials,
 )
-from rra.environment.requirement_files import Requirements
+from rra.environment.requirement_files import Requirements, hashes_of
 
 
 def read_pdm_lock(path: Path, name: str) -> Requirements:

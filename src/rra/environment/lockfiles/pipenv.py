@@ -12,7 +12,6 @@ from packaging.utils import canonicalize_name
 
 from rra.environment.lockfiles.graph import Edge, Node, valid_marker
 from rra.environment.lockfiles.taking import (
-    hashes_of,
     read_bounded,
     read_toml,
     table,
@@ -21,7 +20,7 @@ from rra.environment.lockfiles.taking import (
     texts,
     without_credentials,
 )
-from rra.environment.requirement_files import Requirements
+from rra.environment.requirement_files import Requirements, hashes_of
 
 _PUBLIC = "pypi"
 """Name that Pipenv itself gives to the public index."""

@@ -10,7 +10,6 @@ from packaging.utils import canonicalize_name
 
 from rra.environment.lockfiles.graph import Edge, Node, valid_marker
 from rra.environment.lockfiles.taking import (
-    hashes_of,
     line_numbers,
     read_toml,
     table,
@@ -18,7 +17,7 @@ from rra.environment.lockfiles.taking import (
     take_nodes,
     without_credentials,
 )
-from rra.environment.requirement_files import Requirements
+from rra.environment.requirement_files import Requirements, hashes_of
 
 _GROUPS = ("extras", "dependency_groups")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from rra.environment.lockfiles.graph import Edge, Node, needed, valid_marker
-from rra.environment.requirement_files import Requirements, decode
+from rra.environment.requirement_files import Requirements, decode, is_one_build
 
 MOST_BYTES = 32 * 1024 * 1024
 """A lock beyond this size is not read."""
@@ -22,8 +21,6 @@ MOST_PACKAGES = 20_000
 
 _OWN = frozenset({"pip", "setuptools", "wheel", "distribute"})
 """What installs the others; a lock of this format has them only where something asks for them."""
-
-_SHA256 = re.compile(r"^(?:sha256[:=])?([0-9a-f]{64})$")
 
 
 def read_bounded(path: Path, name: str, result: Requirements) -> str | None:
@@ -70,12 +67,6 @@ def table(data: object, *keys: str) -> dict[str, Any]:
 def texts(value: object) -> list[str]:
     """Return the texts of a list."""
     return [str(item) for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-def hashes_of(values: Iterable[object]) -> tuple[str, ...]:
-    """Return the SHA-256 among digests, 64 hex digits each, in order and once."""
-    matches = [_SHA256.match(str(value).lower()) for value in values]
-    return tuple(dict.fromkeys(match[1] for match in matches if match is not None))
 
 
 def edge_of(text: str) -> Edge | None:
@@ -140,6 +131,5 @@ def _take(node: Node, marker: str, name: str, result: Requirements) -> None:
     text = f"{pin} ; {marker}" if marker else pin
     before = len(result.found)
     result.take(text, name, node.line or None)
-    if len(result.found) > before and node.hashes:
-        known = result.hashes.setdefault(node.name, ())
-        result.hashes[node.name] = tuple(dict.fromkeys((*known, *node.hashes)))
+    if len(result.found) > before and not is_one_build(text):
+        result.vouch(node.name, node.hashes)

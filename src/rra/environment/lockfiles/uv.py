@@ -10,7 +10,6 @@ from packaging.utils import canonicalize_name
 
 from rra.environment.lockfiles.graph import Edge, Node, valid_marker
 from rra.environment.lockfiles.taking import (
-    hashes_of,
     line_numbers,
     read_toml,
     table,
@@ -19,7 +18,7 @@ from rra.environment.lockfiles.taking import (
     texts,
     without_credentials,
 )
-from rra.environment.requirement_files import Requirements
+from rra.environment.requirement_files import Requirements, hashes_of
 
 
 def read_uv_lock(path: Path, name: str) -> Requirements:
