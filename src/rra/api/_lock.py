@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rra._base.files import atomic_write
 from rra.api._env_chosen import chosen_environments, passed_over
@@ -75,6 +75,23 @@ class CarriedOne:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ReachedLevel:
+    """How far an environment goes now; that it can be built, `rra.api.env_build` shows.
+
+    Attributes:
+        level: ``bundled`` when every wheel of the lock lies beside it, ``locked`` when an index
+            is needed.
+        wheels: How many wheels the lock names.
+        beside: How many of them lie beside it.
+    """
+
+    id: str
+    level: Literal["locked", "bundled"]
+    wheels: int
+    beside: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LockResult(VerbResult):
     """What was locked.
 
@@ -83,6 +100,7 @@ class LockResult(VerbResult):
         core: Core digest of the artifact now.
         environments: The environments.
         carried: What they carry, where that was asked for.
+        levels: How far each environment of kind pylock goes now.
         changed: Whether ``rra.lock`` changed.
         notes: What a person should know.
     """
@@ -91,6 +109,7 @@ class LockResult(VerbResult):
     core: str
     environments: tuple[LockedOne, ...]
     carried: tuple[CarriedOne, ...] = ()
+    levels: tuple[ReachedLevel, ...] = ()
     changed: bool
     notes: tuple[str, ...]
 
@@ -102,6 +121,7 @@ class LockResult(VerbResult):
             "changed": self.changed,
             "environments": [dataclasses.asdict(one) for one in self.environments],
             "carried": [dataclasses.asdict(one) for one in self.carried],
+            "levels": [dataclasses.asdict(one) for one in self.levels],
             "notes": list(self.notes),
         }
 
@@ -400,7 +420,27 @@ def _write(
         core=core,
         environments=tuple(locked),
         carried=tuple(carried),
+        levels=tuple(_level(artifact, name) for name in environments if _wheeled(artifact, name)),
         changed=changed,
         notes=tuple(notes),
         problems=problems,
+    )
+
+
+def _wheeled(artifact: Artifact, name: str) -> bool:
+    return artifact.manifest.environments[name].kind == "pylock"
+
+
+def _level(artifact: Artifact, name: str) -> ReachedLevel:
+    """Look at what lies beside a lock."""
+    from rra.environment.checking import read_lock
+
+    lock = read_lock(artifact, name)
+    named = {wheel.name for package in lock.packages for wheel in package.wheels}
+    beside = named & lock.beside
+    return ReachedLevel(
+        id=name,
+        level="bundled" if beside == named else "locked",
+        wheels=len(named),
+        beside=len(beside),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rra._base import process
 from rra._base.files import is_archive_name, sha256_file, staged_directory
-from rra.author.unarchive import is_archive, unarchive
+from rra._base.unarchive import is_archive, unarchive
 from rra.errors import UnavailableError, UsageError
 
 _SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*)://", re.IGNORECASE)

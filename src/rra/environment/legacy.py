@@ -12,6 +12,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from rra.environment.undeclared import KNOWN, Needs
+
 _PANDAS = (
     (
         ("0.19.0", "0.19.1", "0.19.2", "0.20.0", "0.20.1", "0.20.2", "0.20.3"),
@@ -32,14 +34,15 @@ _PANDAS = (
 )
 _TABLES = {"pandas": _PANDAS}
 
-_BUILDS_WITH = {"cvxcanon": ("numpy",), "ecos": ("numpy",), "scs": ("numpy",), "osqp": ("numpy",)}
-"""What the ``setup.py`` of old releases imports without having said so."""
 
+def legacy_configuration(needs: Needs = KNOWN) -> str:
+    """Return the table as a ``uv.toml``, which uv merges with the reader's own.
 
-def legacy_configuration() -> str:
-    """Return the table as a ``uv.toml``, which uv merges with the reader's own."""
+    Args:
+        needs: What builds need besides what they declare.
+    """
     lines = [*_entries(), "[extra-build-dependencies]"]
-    lines += [f"{name} = {json.dumps(list(needed))}" for name, needed in _BUILDS_WITH.items()]
+    lines += [f"{json.dumps(name)} = {json.dumps(list(more))}" for name, more in needs.items()]
     return "\n".join(lines)
 
 

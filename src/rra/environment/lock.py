@@ -115,7 +115,7 @@ def lock_environment(
     *,
     as_of: str | None,
     reasons: Reasons | None = None,
-    diagnosing: bool = True,
+    trial: Path | None = None,
     progress: Progress | None = None,
 ) -> LockedEnvironment:
     """Resolve an environment and write its lock, its requirements file and its README.
@@ -133,8 +133,9 @@ def lock_environment(
         as_of: Day or moment as of which is resolved; None for no limit.
         reasons: Where all this comes from, which the lock keeps, and the digests that the
             author's own lock gives.
-        diagnosing: Whether a refusal looks for what conflicts and what works near by, and the
-            lock says what asked for each package; a mere trial needs neither.
+        trial: Folder that gets each wheel as soon as it is built, for a mere trial: then a
+            refusal does not look for what conflicts and what works near by, and the lock does not
+            say what asked for each package.
         progress: Told about steps that may last.
 
     Raises:
@@ -152,18 +153,20 @@ def lock_environment(
     if as_of:
         cutoff_timestamp(as_of)
     given = reasons or Reasons()
-    patience = None if diagnosing else _TRIAL_SECONDS
+    patience = None if trial is None else _TRIAL_SECONDS
     target = Resolution(python, wanted, None, platforms, as_of, patience)
     expected = Expected(given.manifest, given.digests)
     found = _Found()
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = with_interpreter(target)
-        found = _find(requirements, target, expected, say if diagnosing else None)
+        found = _find(requirements, target, expected, say if trial is None else None)
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
         keep_others(folder, staging)
-        packages, built = _choose_all(found.packages, staging / WHEELS_DIR, target, say)
+        pins = {package.name: package.version for package in found.packages if package.version}
+        chooser = _Chooser(staging / WHEELS_DIR, target, pins, trial, say)
+        packages, built = chooser.all(found.packages)
         text = render_pylock(
             packages,
             python=python,
@@ -314,62 +317,81 @@ def keep_others(folder: Path, staging: Path) -> None:
         shutil.copy2(folder / relative, target, follow_symlinks=False)
 
 
-def _choose_all(
-    resolved: Sequence[ResolvedPackage], wheels: Path, target: Resolution, say: Progress
-) -> tuple[list[LockedPackage], list[str]]:
-    """Return each package with its usable wheels, and the names of those in ``wheels/``."""
-    packages, built = [], []
-    for package in resolved:
-        wanted = [p for p in target.platforms if applies(package.marker, p, target.python)]
-        if not wanted:
-            continue
-        locked, own = _choose(package, wanted, wheels, target, say)
-        packages.append(locked)
-        built += own
-    return packages, built
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Chooser:
+    """Chooses the wheels of packages, and makes those that no index has.
 
+    Attributes:
+        folder: The folder ``wheels/`` of the lock.
+        target: What is locked for.
+        pins: Versions of everything that is locked, by normalised name.
+        trial: Folder that gets what is built at once; then a build that fails is not tried with
+            other Pythons.
+        say: Told about steps that may last.
+    """
 
-def _choose(
-    package: ResolvedPackage,
-    wanted: Sequence[Platform],
-    folder: Path,
-    target: Resolution,
-    say: Progress,
-) -> tuple[LockedPackage, list[str]]:
-    chosen: dict[str, Wheel] = {}
-    own: list[str] = []
-    for platform in wanted:
-        tags = platform.tags(target.python)
-        usable = [wheel for wheel in package.wheels if wheel_tags(wheel.name) & tags]
-        for wheel in usable:
-            chosen[wheel.name] = Wheel(wheel.name, wheel.sha256, wheel.size)
-        if usable or any(wheel_tags(name) & tags for name in own):
-            continue
-        path = find_wheel(folder, package.name, package.version, tags)
-        if path is None:
-            path = _build(package, platform, folder, target, say)
-        chosen[path.name] = describe_wheel(path)
-        own.append(path.name)
-    version = package.version or str(parse_wheel_filename(own[0])[1])
-    wheels = tuple(chosen.values())
-    return LockedPackage(package.name, version, wheels, package.marker), own
+    folder: Path
+    target: Resolution
+    pins: Mapping[str, str]
+    trial: Path | None
+    say: Progress
 
+    def all(self, resolved: Sequence[ResolvedPackage]) -> tuple[list[LockedPackage], list[str]]:
+        """Return each package with its usable wheels, and the names of those in ``wheels/``."""
+        packages, built = [], []
+        for package in resolved:
+            here = [
+                platform
+                for platform in self.target.platforms
+                if applies(package.marker, platform, self.target.python)
+            ]
+            if here:
+                locked, own = self.choose(package, here)
+                packages.append(locked)
+                built += own
+        return packages, built
 
-def _build(
-    package: ResolvedPackage, platform: Platform, folder: Path, target: Resolution, say: Progress
-) -> Path:
-    if target.interpreter is None:
-        found = find_interpreter(target.python)
-        target = dataclasses.replace(target, interpreter=found.path)
-    say(f"no index has a fitting wheel of {package.name} {package.version}: building it")
-    folder.mkdir(exist_ok=True)
-    path = build_wheel(package, folder, target, say)
-    if not wheel_tags(path.name) & platform.tags(target.python):
-        path.unlink()
-        message = f"{package.name} {package.version} has no wheel for {platform.name}"
-        hint = f"run rra lock on {platform.name}, or leave that platform out of rra.yaml"
-        raise LockError(message, hint=hint)
-    return path
+    def choose(
+        self, package: ResolvedPackage, wanted: Sequence[Platform]
+    ) -> tuple[LockedPackage, list[str]]:
+        """Return a package with its wheels for some platforms, and those in ``wheels/``."""
+        chosen: dict[str, Wheel] = {}
+        own: list[str] = []
+        for platform in wanted:
+            tags = platform.tags(self.target.python)
+            usable = [wheel for wheel in package.wheels if wheel_tags(wheel.name) & tags]
+            for wheel in usable:
+                chosen[wheel.name] = Wheel(wheel.name, wheel.sha256, wheel.size)
+            if usable or any(wheel_tags(name) & tags for name in own):
+                continue
+            path = find_wheel(self.folder, package.name, package.version, tags)
+            if path is None:
+                path = self.build(package, platform)
+            chosen[path.name] = describe_wheel(path)
+            own.append(path.name)
+        version = package.version or str(parse_wheel_filename(own[0])[1])
+        wheels = tuple(chosen.values())
+        return LockedPackage(package.name, version, wheels, package.marker), own
+
+    def build(self, package: ResolvedPackage, platform: Platform) -> Path:
+        """Build the wheel of a package for a platform."""
+        target = self.target
+        if target.interpreter is None:
+            found = find_interpreter(target.python)
+            target = dataclasses.replace(target, interpreter=found.path)
+        self.say(f"no index has a fitting wheel of {package.name} {package.version}: building it")
+        self.folder.mkdir(exist_ok=True)
+        say = self.say if self.trial is None else None
+        path = build_wheel(package, self.folder, target, pins=self.pins, elsewhere=say)
+        if not wheel_tags(path.name) & platform.tags(target.python):
+            path.unlink()
+            message = f"{package.name} {package.version} has no wheel for {platform.name}"
+            hint = f"run rra lock on {platform.name}, or leave that platform out of rra.yaml"
+            raise LockError(message, hint=hint)
+        if self.trial is not None:
+            self.trial.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, self.trial / path.name)
+        return path
 
 
 def applies(marker: str, platform: Platform, python: str) -> bool:

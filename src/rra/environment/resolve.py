@@ -18,6 +18,7 @@ from rra.environment.cutoff import cutoff_timestamp
 from rra.environment.interpreter import find_interpreter, has_interpreter
 from rra.environment.legacy import legacy_configuration
 from rra.environment.platforms import Platform, parse_minor
+from rra.environment.undeclared import KNOWN, MOST, missing_distribution
 from rra.environment.uvtool import (
     TIMED_OUT,
     build_reason,
@@ -37,8 +38,9 @@ _UNKNOWN = "not found in the package registry"
 _MINORS = range(6, 15)
 """Minor versions of Python 3 that uv can drive and that are out."""
 
-_SETUPTOOLS = "2019-02-06T00:00:00Z"
-"""The day after setuptools 40.8.0 was released, the oldest that builds by PEP 517."""
+_SETUPTOOLS = "2019-05-01T00:00:00Z"
+"""A week after setuptools 41.0.1 was released. Version 40.8.0 is the oldest that builds by PEP
+517, but does not find the wheel of some packages that it has built (cvxpy 0.4.11 is one)."""
 
 _LATE = re.compile(r"The requested version, v?([^,\s]+), was published at (\d{4}-\d\d-\d\d)")
 _BUILD_FAILURE = re.compile(r"Failed to (?:download and )?build:? `([A-Za-z0-9._-]+)==([^`]+)`")
@@ -106,8 +108,9 @@ class Resolution:
     def cutoff(self) -> list[str | Path]:
         """Uv's options that leave out what was published later.
 
-        What has no build system of its own is built with setuptools 40.8 or newer (PEP 517), so
-        before that release setuptools may be as new as it: else nothing could be built at all.
+        What has no build system of its own is built by PEP 517, which setuptools learned in
+        2019; before that it may be as new as the first release that does it well: else nothing
+        could be built at all.
         """
         if not self.as_of:
             return []
@@ -232,11 +235,29 @@ def _compile(
     *more: str,
     form: Sequence[str] = _LOCK_FORM,
 ) -> Completed:
-    """Run uv in an empty folder, so that no project's configuration is found."""
+    """Run uv in an empty folder, so that no project's configuration is found.
+
+    What a build lacks that it did not declare is given to it, and uv run again.
+    """
     (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
-    (place / "uv.toml").write_text(legacy_configuration(), "utf-8")
     command = [*_arguments(target), *form, *more]
-    return run_uv(command, cwd=place, patience=target.patience)
+    needs = dict(KNOWN)
+    for _ in range(MOST):
+        (place / "uv.toml").write_text(legacy_configuration(needs), "utf-8")
+        done = run_uv(command, cwd=place, patience=target.patience)
+        found = _undeclared(done)
+        if found is None or found[1] in needs.get(found[0], ()):
+            break
+        name, lacking = found
+        needs[name] = (*needs.get(name, ()), lacking)
+    return done
+
+
+def _undeclared(done: Completed) -> tuple[str, str] | None:
+    """Return the package whose build failed for its metadata, and what it lacked."""
+    failed = None if done.ok else _BUILD_FAILURE.findall(done.stderr)
+    lacking = missing_distribution(done.stderr) if failed else None
+    return (canonicalize_name(failed[-1][0]), lacking) if failed and lacking else None
 
 
 def _arguments(target: Resolution) -> list[str | Path]:

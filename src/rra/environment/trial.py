@@ -124,20 +124,16 @@ class Trials:
         wheels = place / "environment" / _ID / WHEELS_DIR
         if subject.wheels.is_dir():
             shutil.copytree(subject.wheels, wheels)
-        done = lock_environment(
+        return lock_environment(
             place,
             _ID,
             env,
             subject.requirements,
             as_of=attempt.day,
             reasons=subject.reasons,
-            diagnosing=False,
+            trial=subject.wheels,
             progress=self._progress,
         )
-        for built in done.built:
-            subject.wheels.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(wheels / built, subject.wheels / built)
-        return done
 
     def _install(
         self, attempt: Attempt, place: Path, locked: LockedEnvironment, versions: tuple[str, ...]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -25,6 +26,7 @@ from rra.environment.resolve import (
     no_wheel,
     pythons_with_wheels,
 )
+from rra.environment.undeclared import KNOWN, MOST, declare, missing_distribution
 from rra.environment.uvtool import build_reason, environment_for_tools, run_uv
 from rra.errors import LockError
 
@@ -70,20 +72,25 @@ def build_wheel(
     package: ResolvedPackage,
     folder: Path,
     target: Resolution,
-    say: Callable[[str], None] = lambda _: None,
+    *,
+    pins: Mapping[str, str] | None = None,
+    elsewhere: Callable[[str], None] | None = None,
 ) -> Path:
     """Build the wheel of a package from its source into a folder and return its path.
 
-    Build requirements are resolved as of the same day as the package. The code of the
-    package runs, as it does for everybody who installs it from source. A package of which
-    wheels exist for other Pythons is not built: its build takes compilers, and gives other
-    bytes each time; unless the author's own lock allows its source alone.
+    Build requirements are resolved as of the same day as the package. What its build imports
+    without having declared it is added, in the version that is locked beside it: what is
+    compiled against a newer numpy does not load with an older one. The code of the package
+    runs, as it does for everybody who installs it from source. A package of which wheels exist
+    for other Pythons is not built: its build takes compilers, and gives other bytes each time;
+    unless the author's own lock allows its source alone.
 
     Args:
         package: The package.
         folder: Where the wheel goes.
         target: What it is built for.
-        say: Told about steps that may last.
+        pins: Versions of what is locked beside it, by normalised name.
+        elsewhere: Told that other Pythons are tried after a build that failed; None tries none.
 
     Raises:
         LockError: Wheels exist for other Pythons, there is no source, it cannot be fetched,
@@ -98,31 +105,67 @@ def build_wheel(
         source = _fetch_source(package, place)
         if source.suffix == ".whl":
             return Path(shutil.copy2(source, folder / source.name))
-        made, log = _run_build(source, place / "out", target)
+        build = _Build(source, package.name, pins or {})
+        made, log = build.run(place / "out", target)
         if made is None:
-            say(f"that failed; trying whether another Python builds {package.name}")
-            other = _python_that_builds(source, place, target)
+            other = None
+            if elsewhere is not None:
+                elsewhere(f"that failed; trying whether another Python builds {package.name}")
+                other = _python_that_builds(build, place, target)
             why = build_reason(log)
             raise no_wheel(package.name, package.version, target, why, builds_on=other)
         return Path(shutil.copy2(made, folder / made.name))
 
 
-def _run_build(source: Path, out: Path, target: Resolution) -> tuple[Path | None, str]:
-    """Return the wheel that a build made, if it did, and what it printed."""
-    arguments: list[str | Path] = ["build", "--wheel", "--out-dir", out, *target.cutoff]
-    if target.interpreter is not None:
-        arguments += ["--python", target.interpreter]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    (out.parent / "uv.toml").write_text(legacy_configuration(), "utf-8")
-    done = run_uv([*arguments, source], cwd=out.parent)
-    made = sorted(out.glob("*.whl"))
-    return (made[0] if done.ok and made else None), done.stderr
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Build:
+    """The build of one source distribution or source tree.
+
+    Attributes:
+        source: The file or tree.
+        name: Normalised name of the package.
+        pins: Versions that are locked beside it.
+    """
+
+    source: Path
+    name: str
+    pins: Mapping[str, str]
+
+    def run(self, out: Path, target: Resolution) -> tuple[Path | None, str]:
+        """Return the wheel that a build made, if it did, and what it printed."""
+        needs = list(KNOWN.get(self.name, ()))
+        first_log = ""
+        for _ in range(MOST):
+            try:
+                made, log = self._once(needs, out, target)
+            except LockError as error:
+                return None, first_log or error.message
+            first_log = first_log or log
+            lacking = None if made else missing_distribution(log)
+            if lacking is None or lacking in needs:
+                break
+            needs.append(lacking)
+        return made, log
+
+    def _once(self, needs: list[str], out: Path, target: Resolution) -> tuple[Path | None, str]:
+        source = self.source
+        if needs:
+            pinned = [f"{name}=={self.pins[name]}" if name in self.pins else name for name in needs]
+            source = declare(source, pinned, out.with_name(f"{out.name}-source"))
+        arguments: list[str | Path] = ["build", "--wheel", "--out-dir", out, *target.cutoff]
+        if target.interpreter is not None:
+            arguments += ["--python", target.interpreter]
+        out.parent.mkdir(parents=True, exist_ok=True)
+        (out.parent / "uv.toml").write_text(legacy_configuration(), "utf-8")
+        done = run_uv([*arguments, source], cwd=out.parent)
+        made = sorted(out.glob("*.whl"))
+        return (made[0] if done.ok and made else None), done.stderr
 
 
-def _python_that_builds(source: Path, place: Path, target: Resolution) -> str | None:
+def _python_that_builds(build: _Build, place: Path, target: Resolution) -> str | None:
     """Return the nearest other Python with which a source that failed can be built."""
     for attempt in itertools.islice(for_other_pythons(target), _OTHER_BUILDS):
-        made, _ = _run_build(source, place / attempt.python, attempt)
+        made, _ = build.run(place / attempt.python, attempt)
         if made is not None:
             return attempt.python
     return None

@@ -14,9 +14,9 @@ import pytest
 
 from rra import api
 from rra._base import process
+from rra._base.unarchive import Limits, unarchive
 from rra.artifact import load_artifact
 from rra.author import SourceRequest, apply_init, is_elsewhere, obtain, plan_init
-from rra.author.unarchive import Limits, unarchive
 from rra.errors import (
     ArchiveError,
     CorruptError,

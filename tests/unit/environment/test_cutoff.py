@@ -109,11 +109,13 @@ def test_the_suggested_python_is_installed_where_any_is() -> None:
     assert (minor == "3.12") is ("not installed" not in why)
 
 
-@pytest.mark.parametrize(("as_of", "excepted"), [("2017-11-18", True), ("2019-02-06", False)])
+@pytest.mark.parametrize(
+    ("as_of", "excepted"), [("2017-11-18", True), ("2019-04-29", True), ("2019-05-01", False)]
+)
 def test_before_the_oldest_setuptools_that_builds_it_may_be_newer(
     as_of: str,
     excepted: bool,  # noqa: FBT001
 ) -> None:
     target = Resolution("3.6", "3.6.99", None, (), as_of)
-    assert ("setuptools=2019-02-06T00:00:00Z" in target.cutoff) is excepted
+    assert ("setuptools=2019-05-01T00:00:00Z" in target.cutoff) is excepted
     assert target.cutoff[:2] == ["--exclude-newer", cutoff_timestamp(as_of)]

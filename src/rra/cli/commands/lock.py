@@ -15,7 +15,7 @@ from rra.cli.verb import VerbCommand, answer, artifact_argument, json_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rra.api._lock import CarriedOne, LockResult
+    from rra.api._lock import CarriedOne, LockResult, ReachedLevel
     from rra.api._lock_search import Try
 
 
@@ -88,10 +88,22 @@ def _render(result: LockResult) -> str:
         lines += [f"  tried {_tried(tried)}" for tried in one.tried]
     for carried in result.carried:
         lines += _carried(carried)
+    lines += [_reached(one) for one in result.levels]
     lines += [f"note: {note}" for note in result.notes]
     lines.append(f"rra.lock: core {result.core}{'' if result.changed else ' (unchanged)'}")
     lines.append(next_step("rra run"))
     return "\n".join(lines)
+
+
+def _reached(one: ReachedLevel) -> str:
+    if not one.wheels:
+        return f"{one.id}: {one.level}: no package is needed"
+    if one.level == "bundled":
+        return f"{one.id}: bundled: every wheel lies beside the lock; to rebuild it: rra env build"
+    return (
+        f"{one.id}: locked: {one.wheels - one.beside} of {one.wheels} wheels come from your index; "
+        "to bring them along: rra lock --keep --wheels"
+    )
 
 
 def _tried(one: Try) -> str:
