@@ -297,6 +297,8 @@ def _ask(
     if search and needed.requirements:
         found = search_environment(artifact, name, needed, as_of, progress)
         environment = environment.model_copy(update={"python": found.python})
+        if found.added:
+            needed = needed_packages(load_artifact(artifact.root), name)
         notes += [f"{name}: {line}" for line in _news(found)]
     reasons = _reasons(artifact, environment, needed, as_of)
     return _Asked(
@@ -319,6 +321,8 @@ def _news(found: Found) -> Iterator[str]:
     if found.moved:
         yield f"python {found.python}: {found.python_why}"
         yield f"as of {found.as_of}: {found.as_of_why}"
+    for name, why in found.added.items():
+        yield f"{name} is added to the requirements in rra.yaml: {why}"
     yield from found.failing
     if not found.failing:
         yield "installed, and every import of the code worked"

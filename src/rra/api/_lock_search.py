@@ -13,7 +13,7 @@ from rra._base.files import atomic_write
 from rra.api._needed import Needed
 from rra.api._result import Progress
 from rra.artifact import Artifact, layout
-from rra.artifact.edit import set_value
+from rra.artifact.edit import set_comment, set_value
 from rra.errors import LockError, NoSolutionError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Try:
 
     Attributes:
         stage: ``works``, or the step that failed: resolve, build, install, import.
-        why: Why it failed.
+        why: Why it failed, and what was added to the requirements.
     """
 
     python: str
@@ -53,6 +53,7 @@ class Found:
         python_why: Why that Python, in one sentence.
         as_of_why: Why that day, in one sentence.
         moved: Whether it is not where the search began.
+        added: What was added to the requirements, each with why, in one sentence.
     """
 
     python: str
@@ -62,6 +63,7 @@ class Found:
     python_why: str
     as_of_why: str
     moved: bool
+    added: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def search_environment(
@@ -86,7 +88,7 @@ def search_environment(
     """
     from rra.environment.revive import Search
     from rra.environment.trial import Subject, Trials, other_pythons
-    from rra.environment.why import Reasons
+    from rra.environment.why import Reasons, without_credentials
 
     environment = artifact.manifest.environments[name]
     start, python_why, day_why = _start(artifact, environment, as_of)
@@ -102,29 +104,36 @@ def search_environment(
             statements=needed_imports(artifact),
             wheels=wheels,
             reasons=Reasons(manifest=needed.manifest, digests=needed.digests),
+            may_add=not needed.digests
+            and all(without_credentials(one) == one for one in needed.requirements),
         )
         trials = Trials(subject, progress=progress)
         search = Search(trials, tell=progress)
         move_day = as_of is None and environment.as_of_why not in _FIXED
         today = clock.iso(clock.now())[:10]
         best = search.run(
-            start, lambda: other_pythons(subject, start), today=today, move_day=move_day
+            start, lambda: other_pythons(trials.subject, start), today=today, move_day=move_day
         )
+        outcome = trials.outcome(best)
+        best = outcome.tried
         if best.stage not in {"import", "works"}:
             raise _nothing(best, len(search.tried))
         _keep_wheels(wheels, own)
-    failing = trials.failures.get(best.attempt, ())
     found = Found(
         python=start_python(environment, start, best.attempt),
         as_of=best.attempt.day,
         tried=tuple(_try(one) for one in search.tried),
-        failing=tuple(f"{one} [{one.kind}]" for one in failing),
+        failing=tuple(f"{one} [{one.kind}]" for one in outcome.failures),
         python_why=python_why,
         as_of_why=day_why,
         moved=best.attempt != start,
+        added={
+            name: f"{failure.statement} needs it, and no package declares it"
+            for name, failure in outcome.added.items()
+        },
     )
     found = _explained(found, start, best, search.tried)
-    _note(artifact, name, environment, found)
+    _note(artifact, name, found, [*needed.requirements, *found.added])
     return found
 
 
@@ -197,25 +206,36 @@ def _explained(found: Found, start: Attempt, best: Tried, tried: list[Tried]) ->
     return found
 
 
-def _note(artifact: Artifact, name: str, environment: Environment, found: Found) -> None:
+def _note(artifact: Artifact, name: str, found: Found, requirements: Sequence[str]) -> None:
     """Write what was found into ``rra.yaml``, which decides what is locked from now on."""
-    wanted: dict[str, str] = {"python": found.python, "as_of": found.as_of}
+    environment = artifact.manifest.environments[name]
+    wanted: dict[str, str | list[str]] = {"python": found.python, "as_of": found.as_of}
     if found.as_of_why.startswith("bisected"):
         wanted["as_of_why"] = "bisected"
     elif found.as_of_why.startswith("last commit") and environment.as_of is None:
         wanted["as_of_why"] = "manifest-commit"
+    if found.added:
+        wanted["requirements"] = list(requirements)
     path = artifact.root / layout.MANIFEST
     before = text = path.read_text("utf-8")
+    place = ("environments", name)
     current: Mapping[str, object] = environment.to_json()
     for key, value in wanted.items():
         if current.get(key) != value:
-            text = set_value(text, ("environments", name, key), value)
+            text = set_value(text, (*place, key), value)
+    if found.python != environment.python:
+        why = f"Python: {found.python_why}"
+        text = set_comment(text, (*place, "python"), why, begins="Python: ")
+    for added, why in found.added.items():
+        said = f"{added}: {why}"
+        text = set_comment(text, (*place, "requirements"), said, begins=f"{added}: ")
     if text != before:
         atomic_write(path, text)
 
 
 def _try(one: Tried) -> Try:
-    return Try(python=one.attempt.python, as_of=one.attempt.day, stage=one.stage, why=one.why)
+    why = f"{one.why}{one.addition()}".removeprefix(", ")
+    return Try(python=one.attempt.python, as_of=one.attempt.day, stage=one.stage, why=why)
 
 
 def _nothing(best: Tried, count: int) -> LockError:

@@ -107,6 +107,39 @@ def append(text: str, path: Path, value: Any) -> str:
     return insert(text, [*path, len(node.values)], value)
 
 
+def set_comment(text: str, path: Path, comment: str, *, begins: str) -> str:
+    """Return the text with a comment in a line of its own above an entry of a map.
+
+    A comment above the entry that begins in the same way is replaced: it was about the value
+    that stood there before. A map in flow style has no such lines, and stays as it is.
+
+    Args:
+        text: The document.
+        path: Keys that lead to the entry.
+        comment: The comment without its mark; it becomes one line.
+        begins: How the comment begins that this one replaces.
+
+    Raises:
+        FormatError: The text is no document.
+        UsageError: The path leads to no entry of a map.
+    """
+    root = _root(text)
+    _find(root, path)
+    parent = _find(root, path[:-1])
+    if parent.kind != "map" or parent.flow:
+        return text
+    key = places.entry_start(text, parent.keys[_index(parent, path[-1])])
+    start = places.line_start(text, key)
+    pad = text[start:key]
+    if pad.strip(" "):
+        return text
+    line = f"{pad}# {' '.join(comment.split())}{places.line_end(text, start)}"
+    for begin, end in places.comments_above(text, start):
+        if text[begin:end].lstrip(" #").startswith(begins):
+            return _checked(text, [(begin, end, line)], root.value)
+    return _checked(text, [(start, start, line)], root.value)
+
+
 def remove(text: str, path: Path) -> str:
     """Return the text without an entry or item, and without the comment behind it in its line.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rra._base.yaml import Node
 from rra.errors import UsageError
@@ -154,6 +154,21 @@ def entry_start(text: str, key: Node) -> int:
     start = line_start(text, key.start)
     found = re.search(r"\?[ \t]+\Z", text[start : key.start])
     return start + found.start() if found is not None else key.start
+
+
+def comments_above(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of the comment lines that stand directly above a line, nearest first.
+
+    Args:
+        text: The document.
+        start: Where the line begins.
+    """
+    while start:
+        end = start
+        start = line_start(text, end - 2 if text[end - 2 : end] == "\r\n" else end - 1)
+        if not text[start:end].lstrip(" ").startswith("#"):
+            return
+        yield start, end
 
 
 def block_removal(text: str, start: int, node: Node, following: int | None) -> list[Change]:

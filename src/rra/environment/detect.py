@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -20,7 +20,7 @@ from rra.environment.manifests import (
     read_setup_cfg,
     read_setup_py,
 )
-from rra.environment.names import distribution_of_import, is_standard
+from rra.environment.names import distribution_of_import, is_covered, is_standard
 from rra.environment.requirement_files import Requirements, read_requirements
 from rra.errors import Problem
 
@@ -282,7 +282,7 @@ def _from_imports(
         if distribution is None:
             if canonicalize_name(module) not in named:
                 unknown.append(module)
-        elif not _covered(distribution, named) and distribution not in added:
+        elif not is_covered(distribution, named) and distribution not in added:
             added.append(distribution)
     if added and declared:
         message = f"imported but named in no requirement, added: {', '.join(added)}"
@@ -292,24 +292,6 @@ def _from_imports(
         hint = "if one is a package, add it to the requirements under the name it installs by"
         findings.append(Problem(message, ".", hint=hint, severity="warning"))
     return added
-
-
-_FAMILIES = (
-    frozenset({"opencv-python", "opencv-python-headless", "opencv-contrib-python"}),
-    frozenset({"opencv-contrib-python-headless", "opencv-python"}),
-    frozenset({"psycopg2", "psycopg2-binary"}),
-    frozenset({"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"}),
-    frozenset({"faiss-cpu", "faiss-gpu"}),
-    frozenset({"igraph", "python-igraph"}),
-    frozenset({"python-magic", "python-magic-bin"}),
-    frozenset({"pytorch-lightning", "lightning"}),
-)
-"""Distributions that provide the same import; one of them is enough."""
-
-
-def _covered(distribution: str, named: Collection[str]) -> bool:
-    alike = {name for family in _FAMILIES if distribution in family for name in family}
-    return any(name in named for name in {distribution, *alike})
 
 
 def _local_modules(root: Path) -> set[str]:

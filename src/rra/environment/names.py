@@ -7,6 +7,7 @@ like a distribution would let whoever registers a look-alike name run code here.
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 
 from packaging.utils import canonicalize_name
 
@@ -203,6 +204,18 @@ _FORMER = frozenset(_FORMER_TEXT.split())
 _BUILD = frozenset({"setuptools"})
 """Modules that only the building of a package imports, and the building brings."""
 
+_FAMILIES = (
+    frozenset({"opencv-python", "opencv-python-headless", "opencv-contrib-python"}),
+    frozenset({"opencv-contrib-python-headless", "opencv-python"}),
+    frozenset({"psycopg2", "psycopg2-binary"}),
+    frozenset({"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"}),
+    frozenset({"faiss-cpu", "faiss-gpu"}),
+    frozenset({"igraph", "python-igraph"}),
+    frozenset({"python-magic", "python-magic-bin"}),
+    frozenset({"pytorch-lightning", "lightning"}),
+)
+"""Distributions that provide the same import; one of them is enough."""
+
 _KNOWN = {canonicalize_name(name) for name in SAME_NAME}
 
 
@@ -217,6 +230,17 @@ def distribution_of_import(module: str) -> str | None:
         return IMPORTS[module]
     name = canonicalize_name(module)
     return name if name in _KNOWN else None
+
+
+def is_covered(distribution: str, named: Collection[str]) -> bool:
+    """Tell whether named distributions provide what a distribution provides for import.
+
+    Args:
+        distribution: Its normalised name.
+        named: Normalised names.
+    """
+    alike = {name for family in _FAMILIES if distribution in family for name in family}
+    return any(name in named for name in {distribution, *alike})
 
 
 def distribution_of_conda(package: str) -> str | None:

@@ -47,6 +47,7 @@ class Tried:
         why: Why it failed, on one line.
         failures: How many imports failed.
         versions: What was locked; empty when that failed.
+        added: What was locked although nothing declares it, each with what needs it.
     """
 
     attempt: Attempt
@@ -54,6 +55,7 @@ class Tried:
     why: str = ""
     failures: int = 0
     versions: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
     @property
     def works(self) -> bool:
@@ -63,8 +65,12 @@ class Tried:
     def __str__(self) -> str:
         """Say it in one line."""
         if self.works:
-            return f"{self.attempt}: works"
-        return f"{self.attempt}: {self.stage} fails: {self.why}"
+            return f"{self.attempt}: works{self.addition()}"
+        return f"{self.attempt}: {self.stage} fails: {self.why}{self.addition()}"
+
+    def addition(self) -> str:
+        """Say what was added, as the end of a line; nothing where nothing was."""
+        return f", with {', '.join(self.added)} added" if self.added else ""
 
     def merit(self) -> tuple[int, int]:
         """Order tries that fail by how far they came."""

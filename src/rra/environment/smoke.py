@@ -23,15 +23,24 @@ _MARK = "rra-import:"
 _LONGEST = 240
 _PROGRAM = f"""
 import json, sys
+def absent(error):
+    names, seen = [], set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            names.insert(0, error.name.split(".")[0])
+        error = error.__cause__ or error.__context__
+    return names
 with open(sys.argv[1]) as file:
     statements = json.load(file)
 for number in range(int(sys.argv[2]), len(statements)):
+    why, names = "", []
     try:
         exec(statements[number], {{"__name__": "trial"}})
-        why = ""
     except BaseException as error:
         why = type(error).__name__ + ": " + str(error)
-    sys.stdout.write("\\n{_MARK}" + json.dumps([number, why]) + "\\n")
+        names = absent(error)
+    sys.stdout.write("\\n{_MARK}" + json.dumps([number, why, names]) + "\\n")
     sys.stdout.flush()
 """
 _LIBRARY = re.compile(r"(\S+\.so[.\d]*): cannot open shared object file")
@@ -49,11 +58,14 @@ class FailedImport:
         why: The error, on one line.
         kind: ``version``: another version or Python may have it; ``system``: a library of the
             system is missing; ``missing``: no package of the lock provides it.
+        absent: Top-level names of the modules that were not found on the way, the first that
+            was looked for first: what is reported may only be the last of them.
     """
 
     statement: str
     why: str
     kind: Kind
+    absent: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Say it in one line."""
@@ -99,9 +111,9 @@ def try_imports(
         first = 0
         while first < len(statements):
             answers, ending = _run(environment, scratch, first, box, seconds)
-            for number, why in answers:
+            for number, why, absent in answers:
                 if why:
-                    failed.append(_failed(statements[number], why, unnamed))
+                    failed.append(_failed(statements[number], why, unnamed, absent))
             first = answers[-1][0] + 1 if answers else first
             if first < len(statements):
                 failed.append(_failed(statements[first], ending, unnamed))
@@ -111,7 +123,7 @@ def try_imports(
 
 def _run(
     environment: Installed, scratch: Path, first: int, box: Sandbox, seconds: float
-) -> tuple[list[tuple[int, str]], str]:
+) -> tuple[list[tuple[int, str, tuple[str, ...]]], str]:
     temporary = scratch / "tmp"
     inside = box.temporary_path(temporary)
     view = View(
@@ -135,22 +147,24 @@ def _run(
     plain = {"PATH": "/usr/bin:/bin"}
     done = process.run(["timeout", "--kill-after=5", str(seconds), *command], env=plain)
     answers = [
-        (int(pair[0]), str(pair[1]))
+        (int(said[0]), str(said[1]), tuple(str(name) for name in said[2]))
         for line in done.stdout.splitlines()
         if line.startswith(_MARK)
-        for pair in [json.loads(line.removeprefix(_MARK))]
+        for said in [json.loads(line.removeprefix(_MARK))]
     ]
     late = done.returncode in {124, 137}
     ending = f"not done after {seconds:.0f} s" if late else f"Python ended: {done.last_error(1)}"
     return answers, ending
 
 
-def _failed(statement: str, why: str, unnamed: Sequence[str]) -> FailedImport:
+def _failed(
+    statement: str, why: str, unnamed: Sequence[str], absent: tuple[str, ...] = ()
+) -> FailedImport:
     line = " ".join(why.split())[:_LONGEST]
     kind: Kind = "version"
-    absent = _NO_MODULE.search(line)
+    missing = _NO_MODULE.search(line)
     if _LIBRARY.search(line):
         kind = "system"
-    elif absent and absent[1] in unnamed:
+    elif missing and missing[1] in unnamed:
         kind = "missing"
-    return FailedImport(statement, line, kind)
+    return FailedImport(statement, line, kind, absent)

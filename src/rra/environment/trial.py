@@ -1,7 +1,9 @@
 """One try of an environment: lock it in a folder of its own, install it, import what it must.
 
 Nothing of the artifact changes. What a try built from source is kept for the lock that is made in
-the end, since a build gives other bytes each time.
+the end, since a build gives other bytes each time. Where a package imports another that it does
+not declare, as a backend that its user chooses, the other is added when the reviewed table of
+imports knows it: an unknown name stays unknown, for installing it would run what it holds.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import dataclasses
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,7 @@ from rra.environment.cutoff import suggest_python
 from rra.environment.interpreter import find_interpreter
 from rra.environment.lock import LockedEnvironment, lock_environment, with_interpreter
 from rra.environment.materialise import materialise
-from rra.environment.names import distribution_of_import
+from rra.environment.names import distribution_of_import, is_covered, is_standard
 from rra.environment.platforms import find_platforms
 from rra.environment.pylock import WHEELS_DIR
 from rra.environment.resolve import Resolution, for_other_pythons, resolve
@@ -60,6 +62,7 @@ class Subject:
         statements: Import statements of the code, each with its top-level name.
         wheels: Folder that keeps what tries build.
         reasons: Where the wishes come from, with the digests of the author's own lock.
+        may_add: Whether requirements may be added.
     """
 
     artifact: Artifact
@@ -68,10 +71,30 @@ class Subject:
     statements: Sequence[tuple[str, str]]
     wheels: Path
     reasons: Reasons
+    may_add: bool = True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a try, and of which requirements.
+
+    Attributes:
+        tried: What came of it.
+        failures: Imports that failed.
+        added: Requirements beyond those of the subject → the failed import that asked for each.
+    """
+
+    tried: Tried
+    failures: tuple[FailedImport, ...] = ()
+    added: Mapping[str, FailedImport] = dataclasses.field(default_factory=dict)
 
 
 class Trials:
-    """Tries of one environment. What was installed once in the same versions is not again."""
+    """Tries of one environment. What was installed once in the same versions is not again.
+
+    Attributes:
+        outcomes: What came of every try, in order; one Python and day may have several.
+    """
 
     def __init__(
         self,
@@ -81,11 +104,19 @@ class Trials:
         sandbox: Sandbox | None = None,
     ) -> None:
         """Prepare; nothing is tried yet."""
-        self.failures: dict[Attempt, tuple[FailedImport, ...]] = {}
-        self._subject = subject
+        self.outcomes: list[Outcome] = []
+        self._given = subject
+        self._added: dict[str, FailedImport] = {}
+        self._refused: set[str] = set()
         self._progress = progress
         self._sandbox = sandbox
         self._seen: dict[tuple[str, tuple[str, ...]], tuple[Tried, tuple[FailedImport, ...]]] = {}
+
+    @property
+    def subject(self) -> Subject:
+        """What is tried from now on: with what was found to be needed."""
+        needed = (*self._given.requirements, *self._added)
+        return dataclasses.replace(self._given, requirements=needed)
 
     def __call__(self, attempt: Attempt) -> Tried:
         """Try one Python and one day.
@@ -94,28 +125,77 @@ class Trials:
             LockError: An index cannot be reached, has no such package or has another file than the
             author had, so that no try can help.
         """
+        outcome = self._try(attempt)
+        while asked := self._undeclared(outcome):
+            for name, failure in asked.items():
+                self._progress(f"adding {name}, which no package declares: {failure}")
+            self._added |= asked
+            try:
+                outcome = self._try(attempt)
+            except LockError:
+                for name in asked:
+                    del self._added[name]
+                self._refused |= asked.keys()
+        return outcome.tried
+
+    def outcome(self, best: Tried) -> Outcome:
+        """Return what came of the best try of a search.
+
+        Where nothing could be installed with what was added, the best try before that counts.
+        """
+        if best.stage in {"import", "works"}:
+            return next(one for one in reversed(self.outcomes) if one.tried == best)
+        return max(self.outcomes, key=lambda one: one.tried.merit())
+
+    def _undeclared(self, outcome: Outcome) -> dict[str, FailedImport]:
+        """Return distributions that a failed import needs and nothing brings."""
+        if not self._given.may_add:
+            return {}
+        locked = {one.split()[0] for one in outcome.tried.versions}
+        wanted: dict[str, FailedImport] = {}
+        for failure in outcome.failures:
+            if failure.kind == "version":
+                known = [
+                    name
+                    for module in failure.absent
+                    if not is_standard(module) and (name := distribution_of_import(module))
+                ]
+                if known and not is_covered(known[0], locked):
+                    wanted.setdefault(known[0], failure)
+        past = self._added.keys() | self._refused
+        return {name: failure for name, failure in wanted.items() if name not in past}
+
+    def _try(self, attempt: Attempt) -> Outcome:
+        tried, failures = self._tried(attempt)
+        told = tuple(
+            f"{name} ({failure.statement} needs it)" for name, failure in self._added.items()
+        )
+        tried = dataclasses.replace(tried, attempt=attempt, added=told)
+        outcome = Outcome(tried, failures, dict(self._added))
+        self.outcomes.append(outcome)
+        return outcome
+
+    def _tried(self, attempt: Attempt) -> tuple[Tried, tuple[FailedImport, ...]]:
         with tempfile.TemporaryDirectory(prefix="rra-trial-") as name:
             place = Path(name)
             try:
                 locked = self._lock(attempt, place)
             except NoSolutionError as error:
-                return Tried(attempt, "resolve", error.message)
+                return Tried(attempt, "resolve", error.message), ()
             except OtherFileError:
                 raise
             except (LockError, ToolMissingError) as error:
                 if _ELSEWHERE.search(error.message):
                     raise
-                return Tried(attempt, "build", error.message)
+                return Tried(attempt, "build", error.message), ()
             versions = tuple(f"{one.name} {one.version}" for one in locked.packages)
             key = (attempt.python, versions)
             if key not in self._seen:
                 self._seen[key] = self._install(attempt, place, locked, versions)
-            known, failures = self._seen[key]
-            self.failures[attempt] = failures
-            return dataclasses.replace(known, attempt=attempt)
+            return self._seen[key]
 
     def _lock(self, attempt: Attempt, place: Path) -> LockedEnvironment:
-        subject = self._subject
+        subject = self.subject
         given = subject.artifact.manifest.environments[subject.env_id]
         lock = f"environment/{_ID}/pylock.toml"
         env = given.model_copy(
@@ -138,7 +218,7 @@ class Trials:
     def _install(
         self, attempt: Attempt, place: Path, locked: LockedEnvironment, versions: tuple[str, ...]
     ) -> tuple[Tried, tuple[FailedImport, ...]]:
-        subject = self._subject
+        subject = self.subject
         names = {package.name for package in locked.packages}
         statements = [text for text, _ in subject.statements]
         unnamed = [module for _, module in subject.statements if not _provided(module, names)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rra._base.yaml import Key, parse_yaml
-from rra.artifact.edit import append, insert, remove, rename_key, set_value
+from rra.artifact.edit import append, insert, remove, rename_key, set_comment, set_value
 from rra.errors import FormatError, UsageError
 
 DOCUMENT = """\
@@ -173,3 +173,35 @@ def test_unknown_keys_and_comments_survive_an_edit() -> None:
     result = set_value(text, ["rra"], "1.1")
     assert result == text.replace("1.0", "1.1")
     assert parse_yaml(result, source="r").data["lisence"] == "MIT"
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (["version"], "# head\nversion", "# head\n# Kind: new\nversion"),
+        (["inner", "deep", "k"], "        k: v", "        # Kind: new\n        k: v"),
+        (["inner", "deep"], "    deep:", "    # Kind: new\n    deep:"),
+        (["n"], "n: 5", "# Kind: new\nn: 5"),
+    ],
+)
+def test_a_comment_stands_in_the_line_above(path: list[Key], old: str, new: str) -> None:
+    said = set_comment(DOCUMENT, path, "Kind:\n  new", begins="Kind: ")
+    assert said == DOCUMENT.replace(old, new, 1)
+    # Said again, in other words: the line is replaced, and no other.
+    again = set_comment(said, path, "Kind: newer", begins="Kind: ")
+    assert again == said.replace("Kind: new\n", "Kind: newer\n")
+
+
+def test_only_a_comment_that_begins_alike_is_replaced() -> None:
+    text = "a:\r\n  # Python: old\r\n  # more\r\n  python: '3'\r\n"
+    new = set_comment(text, ["a", "python"], "Python: new", begins="Python: ")
+    assert new == text.replace("old", "new")
+    other = set_comment(text, ["a", "python"], "Day: new", begins="Day: ")
+    assert other == text.replace("  python:", "  # Day: new\r\n  python:")
+
+
+@pytest.mark.parametrize("text", ["a: {b: 1}\n", "{a: {b: 1}}", "? a\n: ? b\n  : 1\n"])
+def test_where_no_comment_can_stand_nothing_changes(text: str) -> None:
+    assert set_comment(text, ["a", "b"], "why", begins="w") == text
+    with pytest.raises(UsageError, match="nothing is at /a/c"):
+        set_comment(text, ["a", "c"], "why", begins="w")

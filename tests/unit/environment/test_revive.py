@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import sys
 import tomllib
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from rra.environment.revive import Attempt, Search, Tried, ranked
 from rra.environment.smoke import Installed, try_imports
 from rra.errors import LockError, NoSolutionError
 from tests.unit.environment.conftest import PYTHON
-from tests.unit.environment.toy_index import ToyIndex, make_wheel
+from tests.unit.environment.toy_index import ToyIndex, make_sdist, make_wheel
 
 TODAY = "2024-01-01"
 
@@ -176,6 +177,100 @@ def test_where_nothing_can_be_installed_that_is_said(
         api.lock(root, search=True)
     assert f"Python {PYTHON} as of 2023-06-01: resolve fails" in caught.value.message
     assert (root / "rra.yaml").read_bytes() == before
+
+
+def backend(index: ToyIndex) -> None:
+    """Offer joblib, which imports toolz, does not declare it, and does not say so either."""
+    body = (
+        "try:\n    import toolz\nexcept ImportError:\n"
+        "    raise ImportError('joblib needs a backend')\n"
+    )
+    wheel = make_wheel("joblib", "1.0", body=body)
+    index.add("joblib", "joblib-1.0-py3-none-any.whl", wheel, "2020-01-01")
+
+
+@pytest.mark.usefixtures("one_python")
+def test_a_backend_that_no_package_declares_is_added_and_the_manifest_says_why(
+    index: ToyIndex, root: Path, artifact: Callable[..., Artifact]
+) -> None:
+    backend(index)
+    index.add_wheel("toolz", "1.0", "2020-01-01")
+    index.add_wheel("toolz", "2.0", "2023-01-01")
+    (root / "code" / "requirements.txt").write_text("alpha<2\njoblib\n")
+    (root / "code" / "main.py").write_text("import joblib\n")
+    artifact()
+    block = (
+        f'\n    kind: pylock\n    python: "{PYTHON}"\n    lock: environment/cpu/pylock.toml\n'
+        '    as_of: "2022-01-01"'
+    )
+    text = (root / "rra.yaml").read_text()
+    (root / "rra.yaml").write_text(re.sub(r" \{kind: pylock.*\}", lambda _: block, text))
+    result = api.lock(root, search=True)
+    (one,) = result.environments
+    assert one.packages == ("alpha 1.0", "beta 1.0", "joblib 1.0", "toolz 1.0")
+    assert one.requirements == ("alpha<2", "joblib", "toolz")
+    assert [(tried.stage, tried.why) for tried in one.tried] == [
+        ("works", "with toolz (import joblib needs it) added")
+    ]
+    why = "import joblib needs it, and no package declares it"
+    assert f"cpu: toolz is added to the requirements in rra.yaml: {why}" in result.notes
+    assert (
+        f'    # toolz: {why}\n    requirements:\n      - "alpha<2"\n      - "joblib"\n'
+        '      - "toolz"\n'
+    ) in (root / "rra.yaml").read_text()
+    # From now on it is locked without a search, too.
+    before = (root / "environment/cpu/pylock.toml").read_bytes()
+    api.lock(root)
+    assert (root / "environment/cpu/pylock.toml").read_bytes() == before
+
+
+@pytest.mark.usefixtures("one_python")
+@pytest.mark.parametrize("offered", ["nowhere", "not yet", "broken"])
+def test_where_a_backend_cannot_be_had_the_environment_without_it_is_locked(
+    index: ToyIndex, root: Path, artifact: Callable[..., Artifact], offered: str
+) -> None:
+    backend(index)
+    if offered == "not yet":
+        index.add_wheel("toolz", "1.0", "2023-01-01")
+    elif offered == "broken":
+        broken = make_sdist("toolz", "1.0", fails=True)
+        index.add("toolz", "toolz-1.0.tar.gz", broken, "2020-01-01")
+    (root / "code" / "main.py").write_text("import joblib\n")
+    artifact('as_of: "2022-01-01", as_of_why: author, requirements: [joblib]')
+    (one,) = api.lock(root, search=True).environments
+    assert one.packages == ("joblib 1.0",)
+    assert one.failing == ("import joblib fails: ImportError: joblib needs a backend [version]",)
+    assert load_artifact(root).manifest.environments["cpu"].requirements == ["joblib"]
+
+
+@pytest.mark.usefixtures("one_python")
+def test_a_package_of_an_unknown_name_is_never_added(
+    index: ToyIndex, root: Path, artifact: Callable[..., Artifact]
+) -> None:
+    """Whoever registers the name that an error speaks of would run code here."""
+    wheel = make_wheel("joblib", "1.0", body="import omega_backend\n")
+    index.add("joblib", "joblib-1.0-py3-none-any.whl", wheel, "2020-01-01")
+    index.add_wheel("omega_backend", "1.0", "2020-01-01")
+    (root / "code" / "main.py").write_text("import joblib\n")
+    artifact('as_of: "2022-01-01", as_of_why: author, requirements: [joblib]')
+    (one,) = api.lock(root, search=True).environments
+    assert one.packages == ("joblib 1.0",)
+    assert not any("omega" in name for name in index.fetched)
+
+
+@pytest.mark.usefixtures("one_python")
+def test_a_requirement_with_a_password_is_not_copied_into_the_manifest(
+    index: ToyIndex, root: Path, artifact: Callable[..., Artifact]
+) -> None:
+    backend(index)
+    index.add_wheel("toolz", "1.0", "2020-01-01")
+    host = index.url.removeprefix("http://").removesuffix("/simple")
+    address = f"http://me:s3cret@{host}/files/alpha-1.0-py3-none-any.whl"
+    (root / "code" / "requirements.txt").write_text(f"joblib\nalpha @ {address}\n")
+    (root / "code" / "main.py").write_text("import joblib\n")
+    artifact('as_of: "2022-01-01", as_of_why: author')
+    api.lock(root, search=True)
+    assert "s3cret" not in (root / "rra.yaml").read_text()
 
 
 def test_a_statement_that_ends_python_fails_and_the_next_is_tried() -> None:
