@@ -21,6 +21,9 @@ _MANIFESTS = (
     ":(glob)**/setup.cfg",
     ":(glob)**/Pipfile",
 )
+_MOST_NAMED = 200
+"""Files that are asked for by name; of more it is only asked which commit removed none."""
+
 _CODE = ("*.py", "*.ipynb", "*.sh", "*.R", "*.m", "*.c", "*.cpp", "*.cu")
 
 
@@ -52,8 +55,8 @@ def suggest_as_of(root: Path) -> tuple[str, str]:
     """Suggest the date as of which a repository's environment should be resolved.
 
     The last commit that touched a file naming packages, else the last that touched code,
-    else today. Only commits of the repository that `root` belongs to count; an artifact's
-    own environment folder does not.
+    else today. Only commits of the repository that `root` belongs to count; a file that was
+    removed since names nothing, and neither does an artifact's own environment folder.
 
     Args:
         root: Folder of the code.
@@ -73,9 +76,14 @@ def suggest_as_of(root: Path) -> tuple[str, str]:
 def _last_commit(root: Path, patterns: Sequence[str]) -> tuple[str, str, PurePosixPath] | None:
     if process.find_tool("git") is None or not root.is_dir():
         return None
+    wanted = ["--", *patterns, ":(exclude,glob)environment/*/requirements.txt"]
+    there = process.run(["git", "ls-files", "-z", *wanted], cwd=root).stdout.split("\0")[:-1]
+    if not there:
+        return None
+    if len(there) <= _MOST_NAMED:
+        wanted = ["--", *(f":(literal){path}" for path in there)]
     command = ["git", "-c", "core.quotePath=off", "log", "-1", "--format=%ct %H", "--name-only"]
-    excluded = [":(exclude,glob)environment/*/requirements.txt"]
-    done = process.run([*command, "--", *patterns, *excluded], cwd=root)
+    done = process.run([*command, "--diff-filter=d", *wanted], cwd=root)
     lines = [line for line in done.stdout.splitlines() if line]
     if not done.ok or len(lines) < 2:
         return None

@@ -99,6 +99,7 @@ def materialise(
     progress: Progress | None = None,
     unpack: Unpack | None = None,
     sandbox: Sandbox | None = None,
+    lasting: bool = True,
 ) -> MaterialisedEnvironment:
     """Install a locked environment and compare what is installed with the lock.
 
@@ -116,6 +117,7 @@ def materialise(
         progress: Told about steps that may last.
         unpack: Unpacks a carried interpreter; None takes a Python of this machine always.
         sandbox: What a carried interpreter runs in; the best that works by default.
+        lasting: Whether it will be used more than once, so that compiling its modules pays.
 
     Raises:
         UsageError: There is no such environment or no lock yet, or the target is in use.
@@ -141,7 +143,7 @@ def materialise(
             own = " of the artifact" if isinstance(plan.interpreter, Carried) else ""
             progress(f"installing environment {env_id}: Python {version}{own}, {count} packages")
         with _whole_or_gone(place):
-            _build(place, plan, unpack, sandbox)
+            _build(place, plan, unpack, sandbox, lasting=lasting)
             if isinstance(plan.interpreter, Carried):
                 refuse_strangers(plan.interpreter, place)
             installed = _compare(place, plan)
@@ -217,7 +219,9 @@ def _whole_or_gone(place: Path) -> Iterator[None]:
             remove_tree(place)
 
 
-def _build(place: Path, plan: _Plan, unpack: Unpack | None, sandbox: Sandbox | None) -> None:
+def _build(
+    place: Path, plan: _Plan, unpack: Unpack | None, sandbox: Sandbox | None, *, lasting: bool
+) -> None:
     own = plan.interpreter if isinstance(plan.interpreter, Carried) else None
     _insist_on_wheels(plan)
     with storage_errors(place):
@@ -244,6 +248,8 @@ def _build(place: Path, plan: _Plan, unpack: Unpack | None, sandbox: Sandbox | N
         wanted.write_text(render_requirements(plan.packages), "utf-8")
         link_mode = os.environ.get("UV_LINK_MODE", "copy")
         arguments = _install_arguments(place, plan, scratch / WHEELS_DIR)
+        if lasting:
+            arguments.append("--compile-bytecode")
         done = uv([*arguments, "-r", wanted], UV_LINK_MODE=link_mode)
         if not done.ok:
             raise _refusal(done.stderr, plan)
@@ -265,7 +271,7 @@ def _install_arguments(place: Path, plan: _Plan, shared: Path) -> list[str | Pat
     the index.
     """
     arguments: list[str | Path] = ["pip", "install", "--quiet", "--python", _python(place)]
-    arguments += ["--require-hashes", "--no-build", "--no-deps", "--compile-bytecode"]
+    arguments += ["--require-hashes", "--no-build", "--no-deps"]
     lacking = plan.lacking()
     if len(lacking) < len(plan.packages):
         arguments += ["--find-links", plan.wheels]

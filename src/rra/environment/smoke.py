@@ -113,7 +113,8 @@ def try_imports(
             answers, ending = _run(environment, scratch, first, box, seconds)
             for number, why, absent in answers:
                 if why:
-                    failed.append(_failed(statements[number], why, unnamed, absent))
+                    said = why.replace(f"{environment.root}/", "")
+                    failed.append(_failed(statements[number], said, unnamed, absent))
             first = answers[-1][0] + 1 if answers else first
             if first < len(statements):
                 failed.append(_failed(statements[first], ending, unnamed))

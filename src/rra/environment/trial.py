@@ -12,7 +12,7 @@ import dataclasses
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,9 @@ _ID = "trial"
 _RANK_SECONDS = 60
 _ELSEWHERE = re.compile(r"cannot be reached|not found in the package registry|digest is another")
 """What no other Python and no other day changes."""
+
+_NAME = re.compile(r"from (?P<module>\w+)[\w.]* import (?P<name>\w+)")
+_GONE = re.compile(r"ImportError: cannot import name '\w+'(?! from partially initialized)")
 
 Progress = Callable[[str], None]
 
@@ -89,6 +92,9 @@ class Outcome:
     added: Mapping[str, FailedImport] = dataclasses.field(default_factory=dict)
 
 
+_Answer = tuple[Tried, tuple[FailedImport, ...]]
+
+
 class Trials:
     """Tries of one environment. What was installed once in the same versions is not again.
 
@@ -110,7 +116,8 @@ class Trials:
         self._refused: set[str] = set()
         self._progress = progress
         self._sandbox = sandbox
-        self._seen: dict[tuple[str, tuple[str, ...]], tuple[Tried, tuple[FailedImport, ...]]] = {}
+        self._seen: dict[tuple[str, tuple[str, ...]], _Answer] = {}
+        self._lacking: dict[str, _Answer] = {}
 
     @property
     def subject(self) -> Subject:
@@ -175,7 +182,7 @@ class Trials:
         self.outcomes.append(outcome)
         return outcome
 
-    def _tried(self, attempt: Attempt) -> tuple[Tried, tuple[FailedImport, ...]]:
+    def _tried(self, attempt: Attempt) -> _Answer:
         with tempfile.TemporaryDirectory(prefix="rra-trial-") as name:
             place = Path(name)
             try:
@@ -189,9 +196,16 @@ class Trials:
                     raise
                 return Tried(attempt, "build", error.message), ()
             versions = tuple(f"{one.name} {one.version}" for one in locked.packages)
+            for version in versions:
+                if version in self._lacking:
+                    tried, failures = self._lacking[version]
+                    self._progress(f"{version} again, which lacks what the code imports of it")
+                    return dataclasses.replace(tried, versions=versions), failures
             key = (attempt.python, versions)
             if key not in self._seen:
-                self._seen[key] = self._install(attempt, place, locked, versions)
+                answer = self._install(attempt, place, locked, versions)
+                self._seen[key] = answer
+                self._lacking |= dict.fromkeys(_lacking(answer[1], versions), answer)
             return self._seen[key]
 
     def _lock(self, attempt: Attempt, place: Path) -> LockedEnvironment:
@@ -217,7 +231,7 @@ class Trials:
 
     def _install(
         self, attempt: Attempt, place: Path, locked: LockedEnvironment, versions: tuple[str, ...]
-    ) -> tuple[Tried, tuple[FailedImport, ...]]:
+    ) -> _Answer:
         subject = self.subject
         names = {package.name for package in locked.packages}
         statements = [text for text, _ in subject.statements]
@@ -233,7 +247,9 @@ class Trials:
         manifest = subject.artifact.manifest.model_copy(update={"environments": {_ID: env}})
         copy = dataclasses.replace(subject.artifact, root=place, manifest=manifest)
         try:
-            made = materialise(copy, _ID, target=place / "installed", progress=self._progress)
+            made = materialise(
+                copy, _ID, target=place / "installed", progress=self._progress, lasting=False
+            )
         except (EnvironmentBuildError, RraError) as error:
             return Tried(attempt, "install", error.message, versions=versions), ()
         base = find_interpreter(attempt.python, download=False).base_prefix
@@ -250,6 +266,19 @@ class Trials:
             why = f"{telling[0]}{more}"
             return Tried(attempt, "import", why, len(telling), versions), failed
         return Tried(attempt, "works", versions=versions), failed
+
+
+def _lacking(failures: Sequence[FailedImport], versions: Sequence[str]) -> Iterator[str]:
+    """Yield the locked versions that were imported and lack a name that the code wants of them.
+
+    They will lack it with any other Python, and beside any other packages.
+    """
+    for failure in failures:
+        wanted = _NAME.fullmatch(failure.statement)
+        if wanted and _GONE.match(failure.why) and f"'{wanted['name']}'" in failure.why:
+            distribution = distribution_of_import(wanted["module"]) or wanted["module"]
+            named = f"{canonicalize_name(distribution)} "
+            yield from (version for version in versions if version.startswith(named))
 
 
 def other_pythons(subject: Subject, start: Attempt) -> list[str]:

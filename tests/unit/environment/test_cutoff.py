@@ -78,6 +78,23 @@ def test_without_such_a_file_the_last_change_of_code_counts(tmp_path: Path) -> N
     )
 
 
+@needs("git")
+def test_a_file_that_was_removed_names_no_packages(tmp_path: Path) -> None:
+    """As yromano/cqr has it: a setup.cfg of the project that it began with, gone since."""
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    commit(tmp_path, "setup.cfg", "2017-01-01T12:00:00Z")
+    (tmp_path / "setup.cfg").unlink()
+    commit(tmp_path, "notes.md", "2019-04-12T12:00:00Z")
+    code = commit(tmp_path, "a [b].py", "2019-10-08T12:00:00Z")
+    commit(tmp_path, "old.py", "2022-01-01T12:00:00Z")
+    (tmp_path / "old.py").unlink()
+    commit(tmp_path, "notes.md", "2022-04-06T12:00:00Z")
+    assert suggest_as_of(tmp_path) == (
+        "2019-10-08",
+        f"last commit that touched a file that is code: a [b].py in {code}",
+    )
+
+
 def test_without_a_history_it_is_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     day, why = suggest_as_of(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import platform
 import re
 import sys
 import tomllib
@@ -115,13 +116,19 @@ def test_imports_of_the_code_bisect_the_day_and_the_lock_says_so(
     index: ToyIndex, root: Path, artifact: Callable[..., Artifact]
 ) -> None:
     breaking(index)
-    (root / "code" / "requirements.txt").write_text("gamma\n")
+    # beta 2.0 came on 2022-06-01, after the first day that is tried.
+    (root / "code" / "requirements.txt").write_text("gamma\nbeta\n")
     (root / "code" / "main.py").write_text("import gamma\nfrom gamma import old\n")
     artifact('as_of: "2022-01-01"')
     lines: list[str] = []
     result = api.lock(root, search=True, progress=lines.append)
     (one,) = result.environments
-    assert one.packages == ("gamma 1.0",)
+    assert one.packages == ("beta 1.0", "gamma 1.0")
+    # What lacks a name once is not installed again for it, whatever else is installed with it.
+    assert [line for line in lines if line.startswith("installing ")] == 2 * [
+        f"installing environment trial: Python {platform.python_version()}, 2 packages"
+    ]
+    assert "gamma 1.1 again, which lacks what the code imports of it" in lines
     assert one.as_of is not None
     assert "2021-05-24" <= one.as_of <= "2021-05-31"
     assert one.tried[0].stage == "import"
@@ -130,7 +137,11 @@ def test_imports_of_the_code_bisect_the_day_and_the_lock_says_so(
     assert (environment.as_of, environment.as_of_why) == (one.as_of, "bisected")
     facts = tomllib.loads((root / "environment/cpu/pylock.toml").read_text())["tool"]["rra"]
     assert facts["as-of-why"].startswith("bisected from 2022-01-01: the nearest that works of ")
-    assert facts["tried"][0].startswith(f"Python {PYTHON} as of 2022-01-01: import: from gamma")
+    # The folder of the try is none of the lock's business: its name is another each time.
+    assert facts["tried"][0] == (
+        f"Python {PYTHON} as of 2022-01-01: import: from gamma import old fails: ImportError: "
+        f"cannot import name 'old' from 'gamma' (lib/python{PYTHON}/site-packages/gamma.py)"
+    )
     assert any(
         line.startswith(f"try 1: Python {PYTHON} as of 2022-01-01: import") for line in lines
     )

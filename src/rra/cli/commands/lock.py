@@ -56,8 +56,9 @@ def command(
 
     Writes environment/ID/pylock.toml and requirements.txt, both with hashes and without any
     host, and rra.lock with the digests of code, environment, launchers and data. With --search,
-    rra.yaml gets the Python and the day that were found, and the lock says why. With --runtime
-    a bundle of the artifact verifies without an index and without a Python of the machine.
+    rra.yaml gets the Python and the day that were found, and the packages that others import
+    without declaring them; the lock says why. With --runtime a bundle of the artifact verifies
+    without an index and without a Python of the machine.
     """
     answer(
         "lock",
