@@ -17,7 +17,7 @@ from rra.artifact.edit import set_comment, set_value
 from rra.errors import LockError, NoSolutionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rra.environment.revive import Attempt, Tried
     from rra.model import Environment
