@@ -127,7 +127,8 @@ def _label_notebooks(facts: Facts, notebooks: Iterable[Json]) -> None:
 
 def _label_notebook(facts: set[tuple[str, ...]], notebook: Json) -> None:
     facts.add((notebook["path"], f"in order: {notebook['in_order']}"))
-    facts.add((notebook["path"], f"errors: {notebook['errors']}"))
+    if "errors" in notebook:
+        facts.add((notebook["path"], f"errors: {notebook['errors']}"))
     facts |= {(notebook["path"], f"missing: {name}") for name in notebook.get("missing_names", ())}
 
 
