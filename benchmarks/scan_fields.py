@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Facts = dict[str, set[tuple[str, ...]]]
@@ -106,7 +106,7 @@ def _label_parameters(facts: Facts, entries: Iterable[Json]) -> None:
     facts["parameter defaults"] = {
         (script, _flag(p), value(p["default"]))
         for script, p in parameters
-        if p["default"] is not None
+        if p["default"] not in (None, "")
     }
     facts["parameter choices"] = {
         (script, _flag(p), ", ".join(map(str, p["choices"])))
@@ -195,11 +195,11 @@ def found(document: Json) -> Facts:
     facts: Facts = {}
     no_code = {"shell", "notebook", "make"}
     entries = [entry for entry in document["entry_points"] if entry["kind"] not in no_code]
-    parameters = [(e["path"], p) for e in entries for p in e["parameters"]]
+    parameters = [(str(e["path"]), p) for e in entries for p in _numbered(e)]
     facts["entry points"] = {(entry["path"],) for entry in entries}
     facts["parameters"] = {(script, _name(p)) for script, p in parameters}
     facts["parameter types"] = {
-        (script, _name(p), _TYPES.get(p["type"], p["type"])) for script, p in parameters
+        (script, _name(p), str(_TYPES.get(p["type"], p["type"]))) for script, p in parameters
     }
     facts["parameter defaults"] = {
         (script, _name(p), value(default))
@@ -226,6 +226,17 @@ def found(document: Json) -> Facts:
     _find_files(facts, document)
     _find_traits(facts, document)
     return facts
+
+
+def _numbered(entry: Json) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a script; words of ``sys.argv`` are called by their number."""
+    number = 0
+    for parameter in entry["parameters"]:
+        if entry["parser"] == "sys.argv" and not parameter["flags"]:
+            number += 1
+            yield {**parameter, "name": str(number)}
+        else:
+            yield dict(parameter)
 
 
 def _name(parameter: Json) -> str:

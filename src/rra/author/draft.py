@@ -199,9 +199,19 @@ def _title(scan: Scan) -> str:
             found = re.search(r"^#\s+(.+?)\s*#*$", text, re.MULTILINE)
             found = found or re.search(r"^(\S.*)\n[=~-]{3,}\s*$", text, re.MULTILINE)
             if found:
-                plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|[*_`]+", r"\1", found[1])
-                return " ".join(plain.split())[:200]
+                return _plain_title(found[1])[:200]
     return ""
+
+
+def _plain_title(text: str) -> str:
+    """Return a heading without its markup: links, tags, emphasis, code, ``:emoji:``.
+
+    Underscores and stars inside a word are part of the word.
+    """
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"<[^>]+>|(?<![\w:]):[a-z][a-z0-9_+-]*:(?![\w:])|`+", "", text)
+    text = re.sub(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
+    return " ".join(text.split())
 
 
 def _data(files: tuple[DataFile, ...], everything: set[PurePosixPath]) -> tuple[DraftData, ...]:

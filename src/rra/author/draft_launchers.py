@@ -300,7 +300,8 @@ def _parametrised(
     python = scan.python_files.get(command.script) if command.script else None
     if python is None or python.parser not in _WITH_FLAGS or command.shell:
         return command.argv, ()
-    words_given = words_after(command.argv, python.path, command.workdir)
+    names = scan.installed_as(python.path)
+    words_given = words_after(command.argv, python.path, command.workdir, names)
     taken = arguments_for(python.command_line, words_given)
     by_flag = {flag: a for a in taken for flag in a.flags if a.takes_value}
     words: list[str | ParameterWord] = []
@@ -430,6 +431,9 @@ def _from_notebook(
     behind = _behind([path], scan)
     collect = dict(_collect(behind, scan, None))
     collect[str(path.with_name(done))] = done
+    python = scan.python_files.get(path)
+    broken = python.syntax_error if python is not None else "it cannot be read as a notebook"
+    notes = (f"{path} cannot run as it is: {broken}; mend it first",) if broken else ()
     return DraftLauncher(
         id=unique(slug(path.stem, otherwise="notebook"), taken),
         steps=(Step((*execute, "--output", done), workdir), show),
@@ -439,6 +443,7 @@ def _from_notebook(
         behind=behind,
         collect=tuple(collect.items()),
         packages=("nbconvert", "ipykernel"),
+        notes=notes,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 
 from rra.author.draft import Draft
@@ -12,7 +12,7 @@ from rra.author.draft_launchers import DraftLauncher
 from rra.author.guide import begin, end
 from rra.author.names import blank, unique
 from rra.author.yamltext import comment, flow_list, scalar
-from rra.scan import Argument, arguments_for, given_values, words_after
+from rra.scan import Argument, given_values, own_arguments, words_after
 
 UNCOMMITTED = "0000-uncommitted-changes"
 """Id of the repair that holds what was not committed when the artifact was drafted."""
@@ -176,33 +176,40 @@ def _arguments(draft: Draft, launcher: DraftLauncher) -> Iterator[_Setting]:
         python = draft.scan.python_files.get(script)
         if python is None:
             continue
-        words = _words(launcher, script)
-        given = given_values(python.command_line, words)
-        for argument in arguments_for(python.command_line, words):
-            if argument.name in {"help", "version"}:
-                continue
-            if argument.name in parameters or argument.name in given:
-                value = parameters.get(argument.name, _typed(argument, given.get(argument.name)))
-                yield _Setting(argument, value, launcher.origin, given=True)
-            elif not argument.required:
-                where = f"{draft.path(argument.path)}:{argument.line}"
-                default = argument.default
-                value = argument.default_text or None if default is None else default
-                yield _Setting(argument, value, where, given=False)
+        names = draft.scan.installed_as(script)
+        for words in _words(launcher, script, names) or [()]:
+            given = given_values(python.command_line, words)
+            for argument in own_arguments(python.command_line, words):
+                if argument.name in {"help", "version"}:
+                    continue
+                if argument.name in parameters or argument.name in given:
+                    typed = _typed(argument, given.get(argument.name))
+                    value = parameters.get(argument.name, typed)
+                    yield _Setting(argument, value, launcher.origin, given=True)
+                elif not argument.required:
+                    where = f"{draft.path(argument.path)}:{argument.line}"
+                    default = argument.default
+                    value = argument.default_text or None if default is None else default
+                    yield _Setting(argument, value, where, given=False)
 
 
-def _words(launcher: DraftLauncher, script: PurePosixPath) -> tuple[str, ...]:
-    """Return the words that a launcher gives to a script."""
+def _words(
+    launcher: DraftLauncher, script: PurePosixPath, names: Collection[str]
+) -> list[tuple[str, ...]]:
+    """Return the words that each step of a launcher gives to a script."""
+    found = []
     for step in launcher.steps:
         values = {parameter.name: parameter.default for parameter in launcher.parameters}
         argv = [
             word if isinstance(word, str) else f"{word.prefix}{values.get(word.name, '')}"
             for word in step.argv
         ]
-        words = words_after(argv, script, step.workdir)
+        if argv[:2] == ["bash", "-c"]:
+            argv = argv[-1].split()
+        words = words_after(argv, script, step.workdir, names)
         if words:
-            return words
-    return ()
+            found.append(words)
+    return found
 
 
 def _typed(argument: Argument, text: str | None) -> str | float | bool | None:

@@ -148,7 +148,7 @@ def detect_requirements(root: Path, imports: Iterable[str]) -> Detected:
 def _why(name: str, winner: Requirements, *, alone: bool) -> str:
     """Say why a file is followed, and how far it fixes the versions."""
     place = "it alone names packages" if alone else "it comes first of the files that name packages"
-    pins = [_is_pinned(Requirement(text)) for text, _ in winner.found]
+    pins = [is_pinned(Requirement(text)) for text, _ in winner.found]
     if all(pins):
         extent = "and pins every version"
     elif any(pins):
@@ -158,9 +158,9 @@ def _why(name: str, winner: Requirements, *, alone: bool) -> str:
     return f"{name}: {place}, {extent}"
 
 
-def _is_pinned(requirement: Requirement) -> bool:
-    """Tell whether a requirement allows one version only."""
-    return any(
+def is_pinned(requirement: Requirement) -> bool:
+    """Tell whether a requirement allows one version only (PEP 440), or one file."""
+    return bool(requirement.url) or any(
         clause.operator == "===" or (clause.operator == "==" and not clause.version.endswith(".*"))
         for clause in requirement.specifier
     )

@@ -36,7 +36,7 @@ threadpoolctl tifffile timm tokenizers toml tomli toolz torch torchaudio torchme
 torchvision tornado tqdm traitlets transformers trimesh tslearn typing-extensions ujson
 umap-learn unidecode urllib3 vadersentiment visdom vispy wandb werkzeug wordcloud xarray xgboost
 xlrd xlsxwriter yacs yfinance zarr anthropic bitsandbytes deepspeed fire gdown jiwer openai
-tiktoken trl typer tyro wilds xformers zstandard
+tiktoken trl typer tyro wilds xformers zstandard museval soundfile easydict cdsapi horovod
 """
 
 SAME_NAME = frozenset(_SAME_NAME_TEXT.split())
@@ -54,6 +54,7 @@ IMPORTS = {
     "OpenGL": "pyopengl",
     "OpenSSL": "pyopenssl",
     "PIL": "pillow",
+    "rouge_score": "rouge-score",
     "PyQt5": "pyqt5",
     "PyQt6": "pyqt6",
     "PySide6": "pyside6",

@@ -22,7 +22,7 @@ from rra.scan.objects import (
     Scan,
     TextLiteral,
 )
-from rra.scan.parameters import arguments_for, given_values, unknown_flags
+from rra.scan.parameters import arguments_for, given_values, own_arguments, unknown_flags
 from rra.scan.parameters.scripts import words_after
 from rra.scan.reach import missing_import_roots
 from rra.scan.repository import files_behind_script, scan_repository, third_party_imports
@@ -49,6 +49,7 @@ __all__ = [
     "files_behind_script",
     "given_values",
     "missing_import_roots",
+    "own_arguments",
     "scan_document",
     "scan_repository",
     "third_party_imports",

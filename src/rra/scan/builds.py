@@ -28,6 +28,9 @@ _NO_PROGRAM = (".o", ".a", ".so", ".d", ".h", ".c", ".cpp", ".py", ".txt", ".pdf
 _SOURCE = (".o", ".obj", ".c", ".cc", ".cpp", ".cxx", ".cu", ".f90", ".f", ".go", ".rs", ".hs")
 
 
+_MAX_VALUES = 50
+
+
 @dataclasses.dataclass(frozen=True)
 class Makefile:
     """What a Makefile says.
@@ -91,7 +94,7 @@ def read_builds(
     makefiles: dict[PurePosixPath, Makefile] = {}
     for path, text in texts.items():
         if path.name == "CMakeLists.txt":
-            for name in re.findall(r"(?i)\badd_executable\s*\(\s*([\w.+-]+)", text):
+            for name in _cmake_programs(text):
                 programs.setdefault(path.parent / "build" / name, path)
         elif path.name == "Cargo.toml":
             for name in _cargo_programs(text):
@@ -103,6 +106,30 @@ def read_builds(
     kept = {path: by for path, by in programs.items() if path not in listed}
     installed = {script.name: script.path for script in scripts if script.path is not None}
     return Builds(kept, installed, makefiles)
+
+
+def _cmake_programs(text: str) -> Iterator[str]:
+    """Yield the programs of a CMakeLists.txt, the values of its variables and loops put in."""
+    text = re.sub(r"#[^\n]*", "", text)
+    values: dict[str, list[str]] = {}
+    project = re.search(r"(?i)\bproject\s*\(\s*([\w.+-]+)", text)
+    if project:
+        values["PROJECT_NAME"] = values["CMAKE_PROJECT_NAME"] = [project[1]]
+    for call in re.finditer(r"(?i)\b(set|foreach)\s*\(\s*(\w+)\s+([^()]*)\)", text):
+        words = re.sub(r"\b(?:IN|ITEMS|LISTS|CACHE|PARENT_SCOPE)\b", "", call[3]).split()
+        words = [one for word in words for one in values.get(word.strip("${}"), [word.strip('"')])]
+        values[call[2]] = [*values.get(call[2], []), *words][:_MAX_VALUES]
+    for name in re.findall(r"(?i)\badd_executable\s*\(\s*([\w.+${}-]+)", text):
+        yield from _with_values(name, values)
+
+
+def _with_values(name: str, values: Mapping[str, list[str]], depth: int = 0) -> Iterator[str]:
+    variable = re.search(r"\$\{(\w+)\}", name)
+    if variable is None:
+        yield name
+        return
+    for value in values.get(variable[1], ()) if depth < 4 else ():
+        yield from _with_values(name.replace(variable[0], value), values, depth + 1)
 
 
 def compiled(line: str) -> Iterator[str]:

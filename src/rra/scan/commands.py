@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from rra.scan.blocks import DocumentLine, reads_as_prose
+from rra.scan.blocks import DocumentLine, is_surely_command, reads_as_prose
 from rra.scan.consoles import console_call, console_file, console_installs
 from rra.scan.objects import Command, CommandKind
 from rra.scan.pipelines import pipelines
@@ -107,11 +107,18 @@ def read_document(
         text = state.enter(line.text, places, cloned)
         if not text:
             continue
+        text, leaves = _without_last_cd(text)
         command = _command(text, line, source, state, places)
         if _is_meant(command, line, places):
             found.append(command)
             if not console_call(text) and pipelines(text) != [text]:
-                inner += _joined(dataclasses.replace(line, text=text), source, state.copy(), places)
+                parts = list(
+                    _joined(dataclasses.replace(line, text=text), source, state.copy(), places)
+                )
+                inner += parts
+                found[-1] = dataclasses.replace(command, joins=bool(parts))
+        if leaves:
+            state.change_folder(leaves, places, None)
     return DocumentCommands(found, inner)
 
 
@@ -159,6 +166,12 @@ def _joined(
             command = _command_of(text, words, variables, line, source, state, places)
             if command.kind != "other" or command.script is not None or command.built_by:
                 yield command
+
+
+def _without_last_cd(text: str) -> tuple[str, str]:
+    """Take a ``cd`` off the end of a line, which holds for the lines that follow."""
+    found = re.search(r"\s*(?:&&|;)\s*cd\s+([^\s;&|()]+)\s*$", text)
+    return (text[: found.start()], found[1]) if found and "(" not in text else (text, "")
 
 
 class _Block:
@@ -350,7 +363,7 @@ def _is_meant(command: Command, line: DocumentLine, places: Places) -> bool:
     """Tell whether a line is a command rather than output or a sentence."""
     if line.inline or (line.sure and _PLAUSIBLE.match(line.text)):
         return True
-    if line.block >= 0 and reads_as_prose(line.text):
+    if line.block >= 0 and reads_as_prose(line.text) and not is_surely_command(line.text):
         return False
     first = line.text.split(maxsplit=1)[0]
     if command.kind != "other" or command.script is not None:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from rra.scan.configs import DATA_NAME, WRITTEN_NAME
 from rra.scan.filenames import (
     fixed_enough,
+    is_checkpoint,
     looks_like_data,
     looks_like_result,
     may_be_read_as_data,
@@ -19,7 +20,6 @@ from rra.scan.filenames import (
 from rra.scan.objects import DataFile, DataPath, Output, PythonFile
 from rra.scan.order import meet
 from rra.scan.runs import Run, RunFile
-from rra.scan.traits.checkpoints import is_checkpoint
 
 _MAX_MATCHES = 2_000
 Readers = dict[str, dict[PurePosixPath, None]]
@@ -61,16 +61,19 @@ def find_data_paths(
     names = _Names(files)
     readers: Readers = {}
     folders: Readers = {}
+    written = _writers(runs)
     for run in runs:
         for file in run.reads:
-            into = readers if names_a_file(file.pattern) or "." in _last(file.pattern) else folders
-            if _may_count(file, names):
-                into.setdefault(file.pattern, {})[_reader(run, file)] = None
+            name = _told(file, names, written)
+            into = readers if names_a_file(name) or "." in _last(name) else folders
+            if _may_count(name, run, file, names):
+                into.setdefault(name, {})[_reader(run, file)] = None
     for path, name in _literals(python_files, names):
         readers.setdefault(name, {})[path] = None
     for path, name, into in _named(python_files, configured, names, readers, folders):
         into.setdefault(name, {})[path] = None
-    written = _writers(runs)
+        if into is folders and name not in written:
+            _absorb(name, readers, names, written)
     found = [
         one
         for name, by in sorted({**_lonely(folders, readers), **readers}.items())
@@ -87,8 +90,26 @@ def _reader(run: Run, file: RunFile) -> PurePosixPath:
     return file.path if not file.given or run.command is None else run.script
 
 
-def _may_count(file: RunFile, names: _Names) -> bool:
-    name = file.pattern
+def _absorb(folder: str, readers: Readers, names: _Names, written: Readers) -> None:
+    """Leave out the files of a folder that somebody has to bring: the folder says it all."""
+    for name in [one for one in readers if one.startswith(f"{folder.rstrip('/')}/")]:
+        made = name in written or any(meet(name, one) for one in written)
+        if not made and not names.matching(name):
+            del readers[name]
+
+
+def _told(file: RunFile, names: _Names, written: Readers) -> str:
+    """Return the file, or the folder that a parameter names where nobody makes the file."""
+    made = file.pattern in written or any(meet(file.pattern, one) for one in written)
+    there = made or not file.root or names.matching(file.pattern)
+    return file.pattern if there else file.root
+
+
+def _may_count(name: str, run: Run, file: RunFile, names: _Names) -> bool:
+    word = run.command is not None and file.path == run.command.source
+    bare = word and "." not in _last(name)
+    if name.startswith("*") or (bare and not names.is_folder(name)):
+        return False  # a word that another command writes too: a model, a run
     if is_checkpoint(name) or not may_be_read_as_data(name) or is_test(file.path):
         return False
     return "." in _last(name) or "/" in name or names.is_folder(name)

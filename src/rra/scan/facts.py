@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from rra.scan.objects import AbsolutePath, Licence, PythonFile, PythonHint
+from rra.scan.objects import AbsolutePath, Command, Licence, PythonFile, PythonHint
 
 _ABSOLUTE = re.compile(
     r"^(?:file://)?(?:/(?:home|Users|mnt|media|data\d*|scratch|nfs|gpfs|lustre|ssd|raid|work|private"
@@ -17,6 +17,7 @@ _ABSOLUTE = re.compile(
 _ABSOLUTE_IN_TEXT = re.compile(
     r"(?<![\w.$}/:])(/(?:home|Users|mnt|media|scratch|nfs|gpfs|lustre|raid|private|storage)/[\w./-]+)"
 )
+_WHOLE_WORD = re.compile(r"(?<![\w./:~-])((?:/|[A-Za-z]:\\)[\w.+~/\\@-]{3,300})")
 _MANIFEST = re.compile(
     r"^(?:requirements.*\.(?:txt|in)|environment.*\.ya?ml|conda.*\.ya?ml|pyproject\.toml|setup\.py|"
     r"setup\.cfg|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock|pdm\.lock|pylock.*\.toml|pixi\.(?:toml|lock)"
@@ -25,7 +26,8 @@ _MANIFEST = re.compile(
     re.IGNORECASE,
 )
 _LICENCES = (
-    ("Apache-2.0", r"apache license\s+version 2\.0"),
+    ("Apache-2.0", r"apache license,?\s+version 2\.0"),
+    ("EUPL-1.2", r"european union public licen[cs]e,? (?:v\.?|version) ?1\.2"),
     ("AGPL-3.0-only", r"gnu affero general public license\s+version 3"),
     ("LGPL-3.0-only", r"gnu lesser general public license\s+version 3"),
     ("LGPL-2.1-only", r"gnu lesser general public license\s+version 2\.1"),
@@ -151,9 +153,19 @@ def _hints(texts: Mapping[PurePosixPath, str]) -> Iterator[PythonHint]:
 
 
 def absolute_paths(
-    python_files: Mapping[PurePosixPath, PythonFile], shell_texts: Mapping[PurePosixPath, str]
+    python_files: Mapping[PurePosixPath, PythonFile],
+    shell_texts: Mapping[PurePosixPath, str],
+    others: Mapping[PurePosixPath, str],
+    commands: Iterable[Command] = (),
 ) -> tuple[AbsolutePath, ...]:
-    """Return the paths of somebody's machine that stand in code and shell scripts."""
+    """Return the paths of somebody's machine that stand in code, settings and commands.
+
+    Args:
+        python_files: Python files by path.
+        shell_texts: Texts of shell scripts and Makefiles.
+        others: Texts of settings and of code in other languages.
+        commands: Commands of documents.
+    """
     found = [
         AbsolutePath(path, literal.line, literal.text)
         for path, python in python_files.items()
@@ -166,7 +178,20 @@ def absolute_paths(
                 found += [
                     AbsolutePath(path, number, text) for text in _ABSOLUTE_IN_TEXT.findall(line)
                 ]
-    return tuple(found)
+    for path, text in others.items():
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not re.match(r"\s*(?:#|//|%|--)", line):
+                named = (m[1].rstrip(".,;)") for m in _WHOLE_WORD.finditer(line))
+                found += [AbsolutePath(path, number, one) for one in named if _ABSOLUTE.match(one)]
+    for command in commands:
+        words = command.argv[1:] if not command.shell else ()
+        plain = (word.rpartition("=")[2] for word in words if word not in command.placeholders)
+        found += [
+            AbsolutePath(command.source, command.line, word)
+            for word in plain
+            if _ABSOLUTE_IN_TEXT.fullmatch(word)
+        ]
+    return tuple(dict.fromkeys(found))
 
 
 def third_party(

@@ -39,6 +39,22 @@ _CONFIGURATION = re.compile(
     r"(?:[_.-]|$)",
     re.IGNORECASE,
 )
+_MODEL_SUFFIX = re.compile(
+    r"\.(?:pt|pth|ckpt(?:-\d+)?|safetensors|onnx|caffemodel|keras|joblib|model|params|t7|weights|tflite|"
+    r"msgpack|pth\.tar|mdl|gguf)$",
+    re.IGNORECASE,
+)
+_MODEL_NAME = re.compile(
+    r"(?:model|net|weights?|checkpoint|ckpt|clf|classifier|regressor|estimator)\w*\.(?:pkl|pickle|bin|h5|hdf5|npz|pb|rds)$",
+    re.IGNORECASE,
+)
+
+
+_MODEL_FOLDER = re.compile(
+    r"(?:^|/)(?:weights?|checkpoints?|ckpts?|pretrained|models?|saved_models?)/(?:[^/]+/)*"
+    r"[^/]+\.(?:pkl|pickle|bin|h5|hdf5|npz|pb|rds|mat)$",
+    re.IGNORECASE,
+)
 _SYSTEM = re.compile(r"^/(?:dev|proc|sys|etc|usr|bin|lib)(?:/|$)")
 
 
@@ -87,6 +103,12 @@ def is_configuration(path: PurePosixPath) -> bool:
     """Tell whether a file of settings is meant by its name or its folders."""
     named = any(_CONFIGURATION.search(part) for part in (path.stem, *path.parts[:-1]))
     return named and path.suffix.lower() in {".yaml", ".yml", ".json", ".toml"}
+
+
+def is_checkpoint(name: str) -> bool:
+    """Tell whether a file's name, or its folder's, says that it holds a trained model."""
+    told = _MODEL_SUFFIX.search(name) or _MODEL_NAME.search(name) or _MODEL_FOLDER.search(name)
+    return bool(told) and not name.endswith("*") and ("/" in name or not name.isupper())
 
 
 def normal_pattern(pattern: str, script: PurePosixPath, workdir: str = ".") -> str | None:

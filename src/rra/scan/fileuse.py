@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rra.scan.constants import dotted, path_pattern
-from rra.scan.filenames import names_a_file
+from rra.scan.filenames import is_checkpoint, names_a_file
 from rra.scan.marks import is_marked
 from rra.scan.objects import FileUse
 from rra.scan.scopes import LocalCall, Scope, Walk, glob_patterns
@@ -39,9 +39,13 @@ _WRITE_SECOND = re.compile(
     r"gexf|gpickle)|urlretrieve|gdown\.download|wget\.download|save_file|sitk\.WriteImage|"
     r"SeqIO\.write|onnx\.save|onnx\.export|tree_to_file|pickle_dump)$"
 )
-_READER_NAME = re.compile(r"^(?:read|load|open|import|parse|scan|get|fetch|ingest)(?:_|[A-Z]|$)")
+_READER_NAME = re.compile(
+    r"^(?:load$|(?:read|load|open|import|parse|scan|get|fetch|ingest)(?:_|[A-Z]))"
+)
 _READER_CLASS = re.compile(r"(?:Dataset|Reader|Folder|Corpus|Supplier|DataModule|Loader)$")
-_WRITER_NAME = re.compile(r"^(?:write|save|dump|export|store|to)(?:_|[A-Z]|$)")
+_WRITER_NAME = re.compile(
+    r"^(?:retrieve$|(?:write|save|dump|export|store|to|download)(?:_|[A-Z]|$))"
+)
 _NO_FILES = re.compile(
     r"^(?:importlib|os\.environ|torch\.hub|spacy|nltk|hydra|logging\.getLogger|re|webbrowser|"
     r"requests|urllib|subprocess|plt\.style|sys\.path|pkg_resources|hub)\b|"
@@ -189,22 +193,38 @@ def _by_name(node: ast.Call, name: str, first: ast.AST) -> Iterator[tuple[ast.AS
     method = node.func.attr if isinstance(node.func, ast.Attribute) else name
     if _WRITE_FIRST.search(name) or _WRITE_FIRST.search(method):
         yield first, True
+        behind = path_pattern(node.args[1], {}) if len(node.args) > 1 else None
+        if behind is not None and "/" in behind:
+            yield node.args[1], True  # saver.save(session, path)
     elif _READ_FIRST.search(name) or name.endswith("Image.open"):
         yield first, False
     elif _WRITER_NAME.match(method):
         yield from ((one, True) for one in _that_name_files(node))
     elif _READER_NAME.match(method) or _READER_CLASS.search(method):
         yield from ((one, False) for one in _that_name_files(node))
+    elif method[:1].isupper():  # an object that is made of a file: COCO("data/val.json")
+        named = ((one, path_pattern(one, {})) for one in _that_name_files(node))
+        yield from ((one, False) for one, pattern in named if pattern and "/" in pattern)
 
 
 def _that_name_files(node: ast.Call) -> Iterator[ast.AST]:
     """Yield arguments that name a file by themselves: texts and formats that end in a suffix."""
     keywords = [k.value for k in node.keywords if k.arg in _PATH_KEYWORDS]
     for one in (*node.args[:3], *keywords):
-        for inner in one.values if isinstance(one, ast.Dict) else [one]:
+        for inner in _choices(one):
             pattern = path_pattern(inner, {})
-            if pattern is not None and not is_marked(pattern) and names_a_file(pattern):
+            told = pattern is not None and not is_marked(pattern)
+            if told and pattern and (names_a_file(pattern) or is_checkpoint(pattern)):
                 yield inner
+
+
+def _choices(node: ast.AST) -> list[ast.expr]:
+    """Return the expressions that one may come to: both of a condition, all of a dictionary."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.Dict):
+        return node.values
+    return [node] if isinstance(node, ast.expr) else []
 
 
 def _is_module(name: str) -> bool:

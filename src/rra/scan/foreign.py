@@ -22,6 +22,7 @@ LANGUAGES: Mapping[str, str] = {
     ".jl": "Julia",
     ".pl": "Perl",
     ".m": "MATLAB",
+    ".lua": "Lua",
     ".cpp": "C++",
     ".cc": "C++",
     ".cxx": "C++",
@@ -38,6 +39,7 @@ _READS = {
     "Perl": r"open|retrieve|read_file|slurp",
     "MATLAB": r"load|csvread|readtable|readmatrix|dlmread|xlsread|imread|importdata|textread|"
     r"audioread|h5read|ncread|fileread|fopen|readcell",
+    "Lua": r"torch\.load|hdf5\.open|\w+\.read_\w+|matio\.load|image\.load|npy4th\.loadnpy|dofile",
     "C++": r"(?:std::)?ifstream(?:\s+\w+)?|fopen|imread|cv::imread|load|read_csv|freopen",
 }
 _WRITES = {
@@ -48,6 +50,7 @@ _WRITES = {
     "Perl": r"store|nstore|write_file",
     "MATLAB": r"save|csvwrite|writetable|writematrix|dlmwrite|xlswrite|imwrite|saveas|print|"
     r"exportgraphics|savefig|audiowrite|h5write|hgexport|writecell",
+    "Lua": r"torch\.save|\w+\.write_\w+|image\.save|gnuplot\.\w*figure|npy4th\.savenpy",
     "C++": r"(?:std::)?ofstream(?:\s+\w+)?|imwrite|cv::imwrite|save",
 }
 _SEEDS = {
@@ -61,9 +64,10 @@ _SEEDS = {
         r"\brng\s*\(\s*(\d[^)\n]*)\)|"
         r"\brandn?\s*\(\s*'(?:seed|state|twister)'\s*,\s*([^)\n]+)\)"
     ),
+    "Lua": r"\b(?:cu)?(?:torch\.manualSeed(?:All)?|math\.randomseed)\s*\(\s*([^)\n]*)\)",
     "C++": (
-        r"\bstd::(?:mt19937(?:_64)?|default_random_engine)\s+\w+\s*[({]\s*(\d+)|"
-        r"\bsrand(?:48)?\s*\(\s*(\d+)"
+        r"\bstd::(?:mt19937(?:_64)?|default_random_engine|minstd_rand)\s+\w+\s*[({]\s*(\w+)|"
+        r"\bsrand(?:48)?\s*\(\s*(\w+)"
     ),
 }
 _ASSIGNED = re.compile(
@@ -73,7 +77,7 @@ _ASSIGNED = re.compile(
 )
 _JOINS = re.compile(r"^(?:file\.path|here|here::here|joinpath|fullfile|path|fs::path)$")
 _GLUES = re.compile(r"^(?:paste0|string|strcat|\[)$")
-_COMMENT = {"R": "#", "Julia": "#", "Perl": "#", "MATLAB": "%", "C++": "//"}
+_COMMENT = {"R": "#", "Julia": "#", "Perl": "#", "MATLAB": "%", "Lua": "--", "C++": "//"}
 _NO_NAME = re.compile(r"[\n<>|*?]|://")
 _MAX_CALLS = 500
 _IN_DOCUMENT = re.compile(r"^```\s*\{[rR][^}]*\}\s*$(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
@@ -114,6 +118,8 @@ def read_foreign(path: PurePosixPath, text: str) -> ForeignFile:
     if path.suffix.lower() in {".rmd", ".qmd"}:
         text = _only_code(text)
     text = _without_comments(text, _COMMENT[language])
+    if language == "Julia":
+        text = re.sub(r"\$\((?:[^()\n]|\([^()\n]*\))*\)", "*", text)
     names = _names(text)
     writes = [*_uses(text, _WRITES[language], names), *_opened(text, language, names, written=True)]
     reads = [*_uses(text, _READS[language], names), *_opened(text, language, names, written=False)]
@@ -183,7 +189,7 @@ def _opened(
     text: str, language: str, names: Mapping[str, str], *, written: bool
 ) -> Iterator[FileUse]:
     """Yield the files that are opened with a mode."""
-    if language not in {"Perl", "Julia", "MATLAB", "C++"}:
+    if language not in {"Perl", "Julia", "MATLAB", "Lua", "C++"}:
         return
     for found in re.finditer(r"(?<![\w.])(?:f?open)\s*\(", text):
         arguments = _arguments(text, found.end())
@@ -216,7 +222,7 @@ def _arguments(text: str, start: int) -> list[str]:
             if depth == 0:
                 break
             depth -= 1
-        elif character == "," and depth == 0:
+        elif character in ",;" and depth == 0:
             found.append("")
             at += 1
             continue
@@ -244,6 +250,10 @@ def _pattern(value: str, names: Mapping[str, str], depth: int = 0) -> str | None
     )
     if named is not None:
         return mark(named[1])
+    parts = re.split(r"\s*(?:\.\.|\s\.\s|\s\*\s)\s*(?=(?:[^\"']|\"[^\"]*\"|'[^']*')*$)", value)
+    if 1 < len(parts) <= 10 and depth < 4 and re.match(r"[\"'\w$]", value):
+        joined = "".join(_pattern(one, names, depth + 1) or "*" for one in parts)
+        return joined if joined.replace("*", "").strip("/.") else None
     call = re.match(r"([\w.:]+|\[)\s*\(?", value)
     if call is None or depth > 4 or not value.endswith((")", "]")):
         return None
@@ -260,6 +270,8 @@ def _seeds(text: str, language: str, path: PurePosixPath) -> Iterator[Seed]:
     for found in re.finditer(_SEEDS[language], text):
         value = next((group for group in found.groups() if group), "").strip()
         shown = value if re.fullmatch(r"[\d_]+L?", value) else ""
-        name = re.match(r"[\w.:!]+", found[0])
+        name = re.match(r"\s*[\w.:!]+", found[0])
         line = text.count("\n", 0, found.start()) + 1
-        yield Seed(language, name[0] if name else language, shown, path, line)
+        call = name[0].strip() if name else language
+        library = call.partition(".")[0] if language == "Lua" else language
+        yield Seed(library, call, shown, path, line)

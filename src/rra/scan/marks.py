@@ -29,6 +29,12 @@ def is_marked(pattern: str) -> bool:
     return _MARK.search(pattern) is not None
 
 
+def leading_mark(pattern: str) -> str:
+    """Return the mark that names the folder a pattern begins with, or empty."""
+    found = _MARK.match(pattern)
+    return found[0] if found and pattern[found.end() : found.end() + 1] == "/" else ""
+
+
 def filled(pattern: str, values: Mapping[str, str]) -> str:
     """Return a pattern with the values of a command line put in.
 

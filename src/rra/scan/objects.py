@@ -197,6 +197,7 @@ class Command:
             there.
         why: Why it starts no file of the repository, or empty.
         built_by: Build file that builds the program that it starts, or None.
+        joins: Whether it joins several commands, which are told one by one as well.
     """
 
     text: str
@@ -214,6 +215,7 @@ class Command:
     resolution: Resolution = "outside"
     why: str = ""
     built_by: PurePosixPath | None = None
+    joins: bool = False
 
     @property
     def resolved(self) -> bool:
@@ -449,3 +451,11 @@ class Scan:
     console_scripts: tuple[ConsoleScript, ...] = ()
     nested_commands: tuple[Command, ...] = ()
     data_paths: tuple[DataPath, ...] = ()
+
+    def installed_as(self, script: PurePosixPath) -> frozenset[str]:
+        """Return the installed commands that start a script.
+
+        Args:
+            script: The script.
+        """
+        return frozenset(one.name for one in self.console_scripts if one.path == script)

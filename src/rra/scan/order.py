@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -39,7 +40,15 @@ def find_order(
         made, needed = _of_make(run.command, makefiles)
         _note(reads, run.script, run.reads, "reads", needed)
         _note(writes, run.script, run.writes, "writes", made)
-    return tuple(_edges(reads, writes, behind, _Place(documented, behind)))
+    alone = {run.script for run in runs if run.command is not None}
+
+    def related(first: PurePosixPath, then: PurePosixPath) -> bool:
+        """Tell whether one runs within the other: started by it, or only imported."""
+        inside = then in behind(first) or first in behind(then)
+        modules = first.suffix == then.suffix == ".py"
+        return first == then or (inside and not (modules and first in alone and then in alone))
+
+    return tuple(_edges(reads, writes, related, _Place(documented, behind)))
 
 
 def _is_text(path: PurePosixPath) -> bool:
@@ -99,7 +108,7 @@ class _Place:
 def _edges(
     reads: Mapping[PurePosixPath, Files],
     writes: Mapping[PurePosixPath, Files],
-    behind: Reach,
+    related: Callable[[PurePosixPath, PurePosixPath], bool],
     place: _Place,
 ) -> Iterator[OrderIssue]:
     exact: dict[str, list[PurePosixPath]] = {}
@@ -118,8 +127,9 @@ def _edges(
             pairs = [(name, script) for script in exact.get(name, ())]
             pairs += [(other, s) for other, s in loose[:500] if other != name and meet(name, other)]
             for written, first in pairs:
-                related = first == then or then in behind(first) or first in behind(then)
-                if related or first in done or written in own or number >= _MAX_EDGES:
+                if first in done or written in own or number >= _MAX_EDGES:
+                    continue
+                if related(first, then):
                     continue
                 done.add(first)
                 number += 1
@@ -135,7 +145,12 @@ def meet(read: str, written: str) -> bool:
         read: Name or pattern that is read.
         written: Name or pattern that is written.
     """
-    if "*" in written and "*" not in read and fnmatch.fnmatchcase(read, written):
+    stem = re.sub(r"[-.]\d+$", "", read)  # model.ckpt-60000 is a step of model.ckpt
+    if stem == written or (
+        "*" in written
+        and "*" not in read
+        and any(fnmatch.fnmatchcase(one, written) for one in (read, stem))
+    ):
         return True
     if "*" in read and "*" not in written and fnmatch.fnmatchcase(written, read):
         return True

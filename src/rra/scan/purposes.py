@@ -42,7 +42,18 @@ _INSTALLERS = frozenset(
         "mkvirtualenv",
         "workon",
     }
-    | {"pipx", "docker-compose", "deactivate", "nvidia-docker", "apk", "pacman", "activate"}
+    | {
+        "pipx",
+        "luarocks",
+        "cpan",
+        "cpanm",
+        "docker-compose",
+        "deactivate",
+        "nvidia-docker",
+        "apk",
+        "pacman",
+        "activate",
+    }
 )
 _DOWNLOADERS = frozenset(
     {"wget", "curl", "gdown", "gsutil", "aws", "kaggle", "huggingface-cli", "hf", "rsync", "scp"}

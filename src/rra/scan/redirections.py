@@ -48,7 +48,7 @@ def redirected(text: str) -> Iterator[str]:
     Args:
         text: The line.
     """
-    words = _tokens(text)
+    words = _tokens(re.sub(r"<[A-Za-z][^<>]*>", "'<>'", text))
     for number, word in enumerate(words):
         behind = words[number + 1] if number + 1 < len(words) else ""
         if _OUT.match(word) and _is_file(behind):
@@ -66,7 +66,7 @@ def _tee(words: list[str]) -> Iterator[str]:
 
 
 def _is_file(word: str) -> bool:
-    return bool(word) and not _SPECIAL.match(word) and bool(_PLAIN_FILE.match(word))
+    return bool(_PLAIN_FILE.match(word)) and not _SPECIAL.match(word) and word[0] != "-"
 
 
 def _tokens(text: str) -> list[str]:
@@ -101,11 +101,31 @@ def _saved(text: str) -> Iterator[str]:
             yield folder + name[1]
 
 
+def argument_files(command: Command) -> Iterator[str]:
+    """Yield the words of a command that may name files, without those it is told to write.
+
+    Args:
+        command: The command.
+    """
+    words = command.argv[-1].split() if command.shell and command.argv else command.argv
+    before = ""
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        plain = value if equals else word
+        owner = name if equals else before
+        before = word if word.startswith("-") else ""
+        told = word in command.placeholders or _WRITTEN_FLAG.match(owner)
+        if not told and _PLAIN_FILE.match(plain) and plain[0] != "-" and re.search(r"[./]", plain):
+            yield plain
+
+
 def _arguments(command: Command, files: Collection[PurePosixPath]) -> Iterator[tuple[str, bool]]:
     """Yield the arguments that name files: written behind ``--out``, read otherwise."""
     words = command.argv[-1].split() if command.shell and command.argv else command.argv
     flag = ""
     for number, word in enumerate(words):
+        if word in command.placeholders:
+            continue
         name, equals, value = word.partition("=")
         plain = value if equals and word.startswith("-") else word
         before, flag = flag, "" if equals else (word if word.startswith("-") else "")
@@ -116,7 +136,7 @@ def _arguments(command: Command, files: Collection[PurePosixPath]) -> Iterator[t
         if place is None or PurePosixPath(place) == command.script:
             continue
         if _WRITTEN_FLAG.match(owner):
-            if "." in PurePosixPath(plain).name:
+            if "." in PurePosixPath(plain).name or "/" in plain:
                 yield plain, True
         elif PurePosixPath(place) in files or (names_a_file(plain) and "://" not in plain):
             yield plain, False

@@ -89,15 +89,17 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     commands, inner = _commands(lines, places)
     nested = (*inner, *_nested(root, shell_texts, places))
     behind = _Reach(python_files, shell_texts, files, nested)
-    entry_points = _entry_points(commands, python_files, shell_texts, files)
+    entry_points = _entry_points(commands, nested, python_files, shell_texts, files)
     started = commands + nested
     foreign = sources.foreign_files(root, files)
     scripts_run = _scripts(entry_points, python_files, foreign, behind)
-    runs = find_runs(scripts_run, started, Code(python_files, foreign, files, behind.imports))
+    known = Code(python_files, foreign, files, behind.imports, builds.installed)
+    runs = find_runs(scripts_run, started, known)
     outputs = dataflow.find_outputs(files, runs)
     data = dataflow.find_data_paths(files, python_files, runs, configured_data(root, files))
     order = find_order(runs, builds.makefiles, behind.__getitem__, _documented(commands))
-    paths = facts.absolute_paths(python_files, shell_texts)
+    others = sources.setting_texts(root, files)
+    paths = facts.absolute_paths(python_files, shell_texts, others, commands)
     problems += [*order_problems(order), *_skip_problems(python_files, outputs)]
     problems += [*_path_problems(paths), *flag_problems((*commands, *nested), python_files)]
     result_files = tuple(path for path in files if looks_like_result(path))
@@ -309,6 +311,7 @@ def _documented(commands: Iterable[Command]) -> list[PurePosixPath]:
 
 def _entry_points(
     commands: tuple[Command, ...],
+    nested: tuple[Command, ...],
     python_files: Mapping[PurePosixPath, PythonFile],
     shell_texts: Mapping[PurePosixPath, str],
     files: Mapping[PurePosixPath, int],
@@ -320,6 +323,7 @@ def _entry_points(
         is_test = path.name.startswith(("test_", "conftest", "setup.py")) or "tests" in path.parts
         if path.suffix == ".py" and meant and not is_test:
             paths.append(path)
+    paths += _documented(nested)
     paths += [path for path in shell_texts if not path.name.lower().endswith("makefile")]
     paths += [path for path in files if path.suffix == ".ipynb"]
     return tuple(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import fnmatch
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from rra.scan.filenames import fixed_enough, placed
 from rra.scan.foreign import ForeignFile
-from rra.scan.marks import filled, is_marked
+from rra.scan.marks import filled, is_marked, leading_mark
 from rra.scan.objects import Command, CommandLine, FileUse, PythonFile
 from rra.scan.parameters.flags import arguments_for, given_values
 from rra.scan.parameters.scripts import words_after
-from rra.scan.redirections import command_files
+from rra.scan.redirections import argument_files, command_files
 
 _MAX_COMMANDS = 20
+_MAX_PATTERNS = 300
 Reach = Callable[[PurePosixPath], tuple[PurePosixPath, ...]]
 
 
@@ -27,12 +31,14 @@ class RunFile:
         path: The file that names it: code, a shell script or a document.
         line: Line there.
         given: Whether the words of the command decide it, and not the code alone.
+        root: The folder that a parameter names and the file is in, or empty.
     """
 
     pattern: str
     path: PurePosixPath
     line: int
     given: bool = False
+    root: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,12 +67,18 @@ class Code:
         foreign: Files of other languages by path.
         files: All files with their sizes.
         imports: Returns a script and the files that it imports.
+        installed: Installed commands and the scripts that they start.
     """
 
     python: Mapping[PurePosixPath, PythonFile]
     foreign: Mapping[PurePosixPath, ForeignFile]
     files: Mapping[PurePosixPath, int]
     imports: Reach
+    installed: Mapping[str, PurePosixPath] = dataclasses.field(default_factory=dict)
+
+    def names(self, script: PurePosixPath) -> frozenset[str]:
+        """Return the installed commands that start a script."""
+        return frozenset(name for name, path in self.installed.items() if path == script)
 
     def command_line(self, script: PurePosixPath) -> CommandLine:
         """Return how a script reads its command line, as far as that is known."""
@@ -96,6 +108,8 @@ def find_runs(
     by_script: dict[PurePosixPath, list[Command | None]] = {}
     alone: list[Command] = []
     for command in commands:
+        if command.joins:
+            continue  # its parts are commands themselves
         if command.script is None or command.script.name.lower().endswith("makefile"):
             alone.append(command)
         else:
@@ -108,7 +122,40 @@ def find_runs(
         for command in by_script.get(script, (None,))
     ]
     found += [_alone(command, code) for command in alone]
-    return tuple(found)
+    made = _Made(found)
+    return tuple(_with_made(run, made) for run in found)
+
+
+class _Made:
+    """Everything that runs write: exact names, patterns, and what a name may be the start of."""
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        names = {file.pattern for run in runs for file in run.writes}
+        self._exact = {name for name in names if "*" not in name}
+        self._loose = sorted(names - self._exact)[:_MAX_PATTERNS]
+        self._folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether a name is written, is a folder of it, or the name with a step behind."""
+        stem = re.sub(r"[-.]\d+$", "", name)
+        whole = name in self._exact or name in self._folders or stem in self._exact
+        return whole or any(
+            fnmatch.fnmatchcase(one, pattern) for one in {name, stem} for pattern in self._loose
+        )
+
+
+def _with_made(run: Run, made: _Made) -> Run:
+    """Return a run that reads those words of its command that another run writes."""
+    command = run.command
+    if command is None or command.kind != "run":
+        return run
+    known = {file.pattern for file in (*run.reads, *run.writes)}
+    more: dict[str, RunFile] = {}
+    for name in argument_files(command):
+        place = placed(name, run.script, command.workdir)
+        if place and place not in known and place != str(run.script) and place in made:
+            more[place] = RunFile(place, command.source, command.line, given=True)
+    return dataclasses.replace(run, reads=(*run.reads, *more.values()))
 
 
 def _run(script: PurePosixPath, command: Command | None, code: Code) -> Run:
@@ -130,7 +177,13 @@ def _run(script: PurePosixPath, command: Command | None, code: Code) -> Run:
             if place and place not in reads and place not in writes:
                 into = writes if written else reads
                 into[place] = RunFile(place, command.source, command.line, given=True)
-    return Run(script, command, tuple(reads.values()), tuple(writes.values()))
+    return Run(script, command, tuple(reads.values()), tuple(_files_only(writes)))
+
+
+def _files_only(files: Mapping[str, RunFile]) -> Iterator[RunFile]:
+    """Yield files, and those folders of a command in which no file is told."""
+    folders = {str(parent) for name in files for parent in PurePosixPath(name).parents}
+    yield from (file for name, file in files.items() if name not in folders)
 
 
 def _alone(command: Command, code: Code) -> Run:
@@ -153,19 +206,33 @@ def _places(
     files: Mapping[PurePosixPath, int],
 ) -> Iterator[RunFile]:
     """Yield the place of a file, in the first folder where it is, or where it would be."""
-    pattern = filled(use.pattern, values)
+    for pattern in filled(use.pattern, values).split() if is_marked(use.pattern) else [use.pattern]:
+        yield from _place(pattern, use, path, values, folders, files)
+
+
+def _place(
+    pattern: str,
+    use: FileUse,
+    path: PurePosixPath,
+    values: Mapping[str, str],
+    folders: Iterable[str],
+    files: Mapping[PurePosixPath, int],
+) -> Iterator[RunFile]:
     places = [place for folder in folders if (place := placed(pattern, path, folder))]
     place = next((one for one in places if PurePosixPath(one) in files), "") or "".join(places[:1])
     if place and fixed_enough(place):
-        yield RunFile(place, path, use.line, given=is_marked(use.pattern))
+        folder = leading_mark(use.pattern)
+        root = placed(filled(folder, values), path, next(iter(folders))) if folder else ""
+        yield RunFile(place, path, use.line, is_marked(use.pattern), root or "")
 
 
 def _values(script: PurePosixPath, command: Command | None, code: Code) -> dict[str, str]:
     """Return the values of a script's parameters: defaults, and what the command gives."""
     line = code.command_line(script)
-    words = () if command is None else words_after(command.argv, script, command.workdir)
-    if command is not None and command.shell:
-        words = words_after(command.argv[-1].split(), script, command.workdir)
+    words: tuple[str, ...] = ()
+    if command is not None:
+        argv = command.argv[-1].split() if command.shell else command.argv
+        words = words_after(argv, script, command.workdir, code.names(script))
     values: dict[str, str] = {}
     for argument in arguments_for(line, words) if words else line.arguments:
         default = argument.default if argument.default is not None else argument.default_text
@@ -173,8 +240,19 @@ def _values(script: PurePosixPath, command: Command | None, code: Code) -> dict[
             values.setdefault(argument.name.replace("-", "_"), default)
     given = given_values(line, words)
     values |= {name.replace("-", "_"): value for name, value in given.items() if value}
+    values |= {n: v for n, v in _undeclared(words).items() if n not in values}
     values |= {str(number): word for number, word in enumerate(words, start=1)}
     return {name: _plain(value) for name, value in values.items()}
+
+
+def _undeclared(words: Sequence[str]) -> dict[str, str]:
+    """Return the values of long flags by their names, also of those that a library declares."""
+    found: dict[str, str] = {}
+    for word, behind in itertools.pairwise((*words, "")):
+        name, equals, value = word.lstrip("-").partition("=")
+        if word.startswith("-") and name and (equals or not behind.startswith("-")):
+            found[name.replace("-", "_")] = value if equals else behind
+    return {name: value for name, value in found.items() if value}
 
 
 def _plain(value: str) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra.scan.documents import DOCUMENT
+from rra.scan.filenames import is_configuration
 from rra.scan.foreign import ForeignFile, is_foreign, read_foreign
 from rra.scan.text import read_text
 
 _SHELL = re.compile(r"\.(?:sh|bash|zsh|ksh|slurm|sbatch|pbs)$|^(?:GNUm|M|m)akefile$")
 _FIRST_LINE = re.compile(rb"^#!\s*\S*?(?:/|\s)(?:ba|z|k|da)?sh\b")
 _PAGE = re.compile(r"(?i)^(?:(?:docs?|documentation|web|website|www|site)/(?:\w+/)?)?[^/]+\.html?$")
+_ENVIRONMENT = re.compile(r"(?i)^(?:environment|conda|env)[\w.-]*\.ya?ml$")
 _MAX_FIRST_LINES = 2_000
 _MAX_SCRIPT_BYTES = 200_000
 _MAX_DOCUMENTS = 200
@@ -84,6 +86,23 @@ def foreign_files(root: Path, files: Sizes) -> dict[PurePosixPath, ForeignFile]:
     kept = set(sorted(chosen, key=lambda path: (len(path.parts), str(path)))[:_MAX_FOREIGN])
     texts = read_texts(root, files, lambda path: path in kept)
     return {path: read_foreign(path, text) for path, text in texts.items()}
+
+
+def setting_texts(root: Path, files: Sizes) -> dict[PurePosixPath, str]:
+    """Return the texts of settings, environments and code of other languages.
+
+    Args:
+        root: The repository.
+        files: Its files with their sizes.
+    """
+    wanted = [
+        path
+        for path in files
+        if files[path] <= _MAX_SCRIPT_BYTES
+        and (is_configuration(path) or is_foreign(path) or _ENVIRONMENT.match(path.name))
+    ]
+    kept = set(wanted[:_MAX_FOREIGN])
+    return read_texts(root, files, lambda path: path in kept)
 
 
 def root_texts(root: Path, files: Sizes) -> Iterator[tuple[PurePosixPath, str]]:

@@ -55,5 +55,19 @@ def test_paths_of_containers_and_file_addresses_are_paths_of_a_machine() -> None
     texts = ("/opt/x/lib", "/results/scores.csv", "file:///home/eva/a.txt", "/metrics", "data/a")
     literals = tuple(TextLiteral(text, 1) for text in texts)
     path = PurePosixPath("a.py")
-    found = absolute_paths({path: PythonFile(path, strings=literals)}, {})
+    found = absolute_paths({path: PythonFile(path, strings=literals)}, {}, {})
     assert [one.text for one in found] == list(texts[:3])
+
+
+def test_paths_of_settings_commands_and_other_languages_are_found() -> None:
+    texts = {
+        PurePosixPath("environment.yml"): "name: x\nprefix: /home/eva/envs/x\n# /home/eva/no\n",
+        PurePosixPath("a.m"): "p = 'C:\\Users\\eva\\data';\n",
+        PurePosixPath("conf/c.yaml"): "url: https://e.org/data/x\nroot: /scratch/p/era5\n",
+    }
+    found = [(str(one.path), one.line, one.text) for one in absolute_paths({}, {}, texts)]
+    assert found == [
+        ("environment.yml", 2, "/home/eva/envs/x"),
+        ("a.m", 1, "C:\\Users\\eva\\data"),
+        ("conf/c.yaml", 2, "/scratch/p/era5"),
+    ]

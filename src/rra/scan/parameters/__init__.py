@@ -8,6 +8,7 @@ from rra.scan.parameters.flags import (
     accepted_flags,
     arguments_for,
     given_values,
+    own_arguments,
     unknown_flags,
 )
 from rra.scan.parameters.modules import Modules
@@ -20,6 +21,7 @@ __all__ = [
     "arguments_for",
     "console_scripts",
     "given_values",
+    "own_arguments",
     "read_command_line",
     "unknown_flags",
 ]

@@ -76,6 +76,20 @@ def arguments_for(command_line: CommandLine, words: Sequence[str]) -> tuple[Argu
     )
 
 
+def own_arguments(command_line: CommandLine, words: Sequence[str]) -> tuple[Argument, ...]:
+    """Return the arguments of the subcommand that a command names, and none of the others.
+
+    Where no word names one, only what belongs to all of them is returned.
+
+    Args:
+        command_line: How the script reads its command line.
+        words: The words of the command after the script.
+    """
+    if _chosen(command_line.subcommands, words) is not None:
+        return arguments_for(command_line, words)
+    return tuple(one for one in command_line.arguments if not one.subcommand)
+
+
 def given_values(command_line: CommandLine, words: Sequence[str]) -> dict[str, str]:
     """Return what a command gives for its arguments, by their names.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -93,6 +94,10 @@ def _docopt(call: Call) -> Program:
         if flags and "--help" not in flags and "-h" not in flags:
             name = max(flags, key=len).lstrip("-").replace("-", "_")
             made = _plain_argument(name, flags, place, value=value)
+            said = re.search(r"<(int|float|num(?:ber)?|n)>", head)
+            if said:
+                kind: ParameterType = "integer" if said[1] in {"int", "n"} else "number"
+                made = dataclasses.replace(made, type=kind)
             found[name] = _described(made, tail, default[1] if default else None)
     known = {flag for argument in found.values() for flag in argument.flags}
     for match in _FLAG.finditer(_usage_part(usage)):
@@ -101,8 +106,27 @@ def _docopt(call: Call) -> Program:
             found.setdefault(
                 name, _plain_argument(name, (match[1],), place, value=bool(match["value"]))
             )
+    for name in _docopt_words(_usage_part(usage)):
+        found.setdefault(name, _plain_argument(name, (), place))
+    for name in _docopt_commands(_usage_part(usage)):
+        program.children[name] = Program("docopt", started=True)
     program.arguments.extend(found.values())
     return program
+
+
+def _docopt_words(usage: str) -> Iterator[str]:
+    """Yield the positional arguments of a usage: ``<file>`` and ``FILE`` that no flag takes."""
+    plain = re.sub(r"-{1,2}[A-Za-z][\w-]*(?:[ =](?:<[^>]+>|[A-Z][A-Z_]*\b))?", " ", usage)
+    for match in re.finditer(r"<([A-Za-z][\w-]*)>|(?<![\w<-])([A-Z][A-Z_]*\d*)(?![\w>-])", plain):
+        yield match[1] or match[2]
+
+
+def _docopt_commands(usage: str) -> Iterator[str]:
+    """Yield the words that choose what is done: those behind the program's name in a usage."""
+    for line in usage.strip().split("\n"):
+        words = line.split()[1:]
+        chosen = itertools.takewhile(lambda word: re.fullmatch(r"[a-z][a-z_-]*", word), words)
+        yield from chosen
 
 
 def _described(argument: Argument, tail: str, default: str | None) -> Argument:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.errors import Problem
@@ -44,15 +44,20 @@ def with_command_lines(
     return found
 
 
-def words_after(argv: Iterable[str], script: PurePosixPath, workdir: str = ".") -> tuple[str, ...]:
+def words_after(
+    argv: Iterable[str], script: PurePosixPath, workdir: str = ".", names: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return the words that a command gives to a script, behind the script's own name.
 
     Args:
         argv: The words of the command.
         script: The script, relative to the repository.
         workdir: Directory that the command is run in.
+        names: Installed commands that start the script, too.
     """
     words = tuple(argv)
+    if words and words[0] in names:
+        return words[1:]
     module = ".".join(script.with_suffix("").parts)
     for number, word in enumerate(words):
         plain = posixpath.normpath(posixpath.join(workdir, word))

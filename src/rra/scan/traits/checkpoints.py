@@ -7,24 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.scan.constants import HERE
+from rra.scan.filenames import is_checkpoint
 from rra.scan.marks import filled
 from rra.scan.objects import Command, PythonFile
 from rra.scan.traits.objects import Checkpoint
-
-_SUFFIX = re.compile(
-    r"\.(?:pt|pth|ckpt|safetensors|onnx|caffemodel|keras|joblib|model|params|t7|weights|tflite|"
-    r"msgpack|pth\.tar|mdl|gguf)$",
-    re.IGNORECASE,
-)
-_NAME = re.compile(
-    r"(?:model|net|weights?|checkpoint|ckpt|clf|classifier|regressor|estimator)\w*\.(?:pkl|pickle|bin|h5|hdf5|npz|pb|rds)$",
-    re.IGNORECASE,
-)
-
-
-def is_checkpoint(name: str) -> bool:
-    """Tell whether a file's name says that it holds a trained model."""
-    return bool(_SUFFIX.search(name) or _NAME.search(name)) and not name.endswith("*")
 
 
 def find_checkpoints(

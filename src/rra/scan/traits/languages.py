@@ -11,7 +11,7 @@ from rra.scan.traits.objects import Language
 _SUFFIXES = {
     "Python": ".py .pyx .pxd .pyi",
     "Jupyter Notebook": ".ipynb",
-    "Shell": ".sh .bash .zsh .ksh",
+    "Shell": ".sh .bash .zsh .ksh .sbatch .slurm .pbs",
     "R": ".r .rmd .rnw .qmd",
     "Julia": ".jl",
     "C": ".c",

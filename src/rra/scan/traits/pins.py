@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from rra.environment.detect import detect_requirements
+from rra.environment.detect import detect_requirements, is_pinned
 from rra.errors import RraError
 from rra.scan.traits.objects import Pins
 
@@ -36,16 +36,10 @@ def find_pins(root: Path, commits: Mapping[PurePosixPath, int]) -> tuple[Pins, .
 
 
 def _is_pinned(text: str) -> bool:
-    """Tell whether a requirement allows one version only (PEP 440), or one file."""
     try:
-        requirement = Requirement(text)
+        return is_pinned(Requirement(text))
     except InvalidRequirement:
         return False
-    exact = (
-        one.operator == "===" or (one.operator == "==" and not one.version.endswith(".*"))
-        for one in requirement.specifier
-    )
-    return bool(requirement.url) or any(exact)
 
 
 def commit_day(moment: int | None) -> str:
