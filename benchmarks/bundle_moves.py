@@ -135,13 +135,13 @@ class Moves:
 
     def pushes(self, host: str) -> dict[str, list[str]]:
         """Return the command of each program."""
-        own = [sys.executable, str(self.script), "--inside"]
+        own, rra = [sys.executable, str(self.script), "--inside"], [sys.executable, "-m", "rra"]
         things = [str(thing) for thing in self.things]
         blobs = [str(self.blob(digest)) for digest in self.digests]
         target = f"{host}/lab/study:1.0.0"
         found = {
             LIMIT: ["sh", "-c", UPLOAD, "sh", host, "lab/study", *blobs],
-            OURS: [sys.executable, "-m", "rra", "push", f"oci-layout:{self.layout}:1.0.0", target],
+            OURS: [*rra, "push", f"oci-layout:{self.layout}:1.0.0", target, "--plain-http"],
             "oras (Python)": [*own, "oras-push", target, *things],
         }
         if self.peer:
@@ -158,11 +158,11 @@ class Moves:
 
     def pulls(self, host: str, target: Path) -> dict[str, list[str]]:
         """Return the command of each program, for what it pushed itself or what is like it."""
-        own = [sys.executable, str(self.script), "--inside"]
+        own, rra = [sys.executable, str(self.script), "--inside"], [sys.executable, "-m", "rra"]
         place, reference = str(target), f"{host}/lab/study:1.0.0"
         found = {
             LIMIT: ["sh", "-c", DOWNLOAD, "sh", host, "lab/study", place, *self.digests],
-            OURS: [sys.executable, "-m", "rra", "pull", reference, place],
+            OURS: [*rra, "pull", reference, place, "--plain-http"],
             "oras (Python)": [*own, "oras-pull", reference, place],
         }
         if self.peer:

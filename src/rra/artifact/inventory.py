@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rra._base.files import STAGING_PREFIX, walk_files, walk_names
+from rra._base.files import STAGING_PREFIX, walk_names
 from rra.artifact import layout
 from rra.model import Manifest
 
@@ -45,18 +45,25 @@ def _code_names(root: Path, manifest: Manifest) -> Iterator[str]:
 
 def element_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosixPath, ...]:
     """Return the files of an element, relative to the artifact's root, byte-sorted."""
+    return tuple(map(PurePosixPath, _element_names(root, manifest, element)))
+
+
+def _element_names(root: Path, manifest: Manifest, element: str) -> Iterator[str]:
     if element == "code":
         code = PurePosixPath(manifest.code.root)
         prefix = f"{code}/" if code.parts else ""
-        return tuple(PurePosixPath(prefix + name) for name in _code_names(root, manifest))
+        yield from (prefix + name for name in _code_names(root, manifest))
+        return
     if element == "meta":
-        return tuple(PurePosixPath(n) for n in layout.META_FILES if (root / n).is_file())
-    found = _files_of(root, _names_of(manifest, element))
-    if element == "evidence":  # its records say which files there are
-        return tuple(found)
+        yield from (name for name in layout.META_FILES if (root / name).is_file())
+        return
     is_ignored = ignored_by(root)
-    whole = element == "data"  # what is declared file by file is not passed over
-    return tuple(path for path in found if not is_ignored(path) and (whole or not is_skipped(path)))
+    for name in _names_in(root, _names_of(manifest, element)):
+        # The records of evidence say which files there are, and data is declared file by file.
+        if element == "evidence" or not (
+            is_ignored(name) or (element != "data" and is_skipped(name))
+        ):
+            yield name
 
 
 def packed_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosixPath, ...]:
@@ -65,10 +72,15 @@ def packed_files(root: Path, manifest: Manifest, element: str) -> tuple[PurePosi
     Those are its files without data that is declared as fetched, gated or private: that may be
     on this machine, and is not on others.
     """
+    return tuple(map(PurePosixPath, packed_names(root, manifest, element)))
+
+
+def packed_names(root: Path, manifest: Manifest, element: str) -> Iterator[str]:
+    """Yield what `packed_files` returns as text: there may be many files."""
     elsewhere = _elsewhere(manifest)
-    return tuple(
-        path for path in element_files(root, manifest, element) if not lies_in(path, elsewhere)
-    )
+    for name in _element_names(root, manifest, element):
+        if not lies_in(name, elsewhere):
+            yield name
 
 
 def left_behind(root: Path, manifest: Manifest) -> tuple[PurePosixPath, ...]:
@@ -151,15 +163,17 @@ def _names_of(manifest: Manifest, element: str) -> list[str]:
     return folders[element] + [n for n in named if not PurePosixPath(n).is_relative_to(code)]
 
 
-def _files_of(root: Path, names: Iterable[str]) -> Iterator[PurePosixPath]:
-    found: set[PurePosixPath] = set()
-    for name in names:
+def _names_in(root: Path, names: Iterable[str]) -> list[str]:
+    """Return the files that some names stand for, or that lie in folders of these names."""
+    found: set[str] = set()
+    for name in map(str, map(PurePosixPath, names)):
         place = root / name
         if place.is_dir() and not place.is_symlink():
-            found.update(PurePosixPath(name) / path for path in walk_files(place))
+            prefix = "" if name == "." else f"{name}/"
+            found.update(prefix + inside for inside in walk_names(place))
         elif place.exists() or place.is_symlink():
-            found.add(PurePosixPath(name))
-    yield from sorted(found, key=lambda path: os.fsencode(str(path)))
+            found.add(name)
+    return sorted(found, key=os.fsencode)
 
 
 def _owned(manifest: Manifest) -> frozenset[str]:

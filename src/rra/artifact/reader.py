@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -70,6 +70,10 @@ class Artifact:
     def packed_files(self, element: str) -> tuple[PurePosixPath, ...]:
         """Return the files of an element that travel with the artifact: no data that others own."""
         return inventory.packed_files(self.root, self.manifest, element)
+
+    def packed_names(self, element: str) -> Iterator[str]:
+        """Yield what `packed_files` returns as text: there may be many files."""
+        return inventory.packed_names(self.root, self.manifest, element)
 
     @functools.cached_property
     def lock(self) -> Lock | None:

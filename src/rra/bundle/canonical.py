@@ -24,14 +24,16 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from rra._base.files import storage_errors
 from rra.bundle.blocks import Blocks, Stamp, stamp
 from rra.bundle.links import with_hint
 from rra.bundle.names import check_links, check_names, folders_of, printable
 from rra.errors import FormatError, Problem
-from rra.model import ElementLock
+
+if TYPE_CHECKING:
+    from rra.model import ElementLock
 
 MTIME = 315_532_800
 """Time of every entry: 1980-01-01T00:00:00Z."""
@@ -153,6 +155,8 @@ def _archive(root: Path, files: Iterable[PurePosixPath], stream: IO[bytes] | Non
         if stream is not None:
             with storage_errors(Path(getattr(stream, "name", "archive"))):
                 stream.write(block)
+    from rra.model import ElementLock  # sending a bundle writes archives too, and needs no models
+
     digest = "sha256:" + state.hexdigest()
     return ElementLock(diff_id=digest, files=archive.files, size=archive.size)
 

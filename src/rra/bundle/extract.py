@@ -107,7 +107,8 @@ class Extraction:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the directory."""
+        """Close the directory; the names that are taken there may be many, and are let go."""
+        self._taken = Taken()
         self._place.__exit__(kind, error, trace)
 
     def add(

@@ -30,7 +30,7 @@ orphan a reproduction.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -98,13 +98,29 @@ def core_locks(
         FormatError: A file or name that no archive may hold.
         UnavailableError: A file changes while it is read.
     """
-    known = {frozenset(map(str, files)): lock for files, lock in archives}
+    known = [(frozenset(map(str, files)), lock) for files, lock in archives]
     locks = {}
     for name in CORE_ELEMENTS:
-        files = artifact.packed_files(name) if listed is None else listed[name]
-        lock = known.get(frozenset(map(str, files)))
-        locks[name] = diff_id(artifact.root, files) if lock is None else lock
+        names = artifact.packed_names(name) if listed is None else map(str, listed[name])
+        lock = _lock_of(names, known)
+        if lock is None:
+            files = artifact.packed_files(name) if listed is None else listed[name]
+            lock = diff_id(artifact.root, files)
+        locks[name] = lock
     return locks
+
+
+def _lock_of(
+    names: Iterable[str], known: Sequence[tuple[frozenset[str], ElementLock]]
+) -> ElementLock | None:
+    """Return the lock of the archive with exactly these files, whose names are not kept."""
+    number = 0
+    for name in names:
+        number += 1
+        known = [archive for archive in known if name in archive[0]]
+        if not known:
+            return None
+    return next((lock for files, lock in known if len(files) == number), None)
 
 
 def core_document(

@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from rra.artifact import Artifact, layout
 from rra.artifact.inventory import lies_in
@@ -98,22 +99,42 @@ def assign_files(
         listed: What `list_files` gave, to save looking for them again.
     """
     found: dict[PurePosixPath, BundleElement] = {}
-    own = {PurePosixPath(name) for name in layout.OWNED_FILES if name in layout.META_FILES}
+    places = (list_files(artifact) if listed is None else listed).items()
+    for path, owner in _claims(artifact, places):
+        found.setdefault(path, owner)
+    return found
+
+
+def claimed_names(artifact: Artifact) -> Iterator[tuple[str, BundleElement]]:
+    """Yield each file that travels with its element, as text: there may be many.
+
+    What comes later claims nothing that was claimed before; see `assign_files`.
+    """
+    yield from _claims(artifact, ((element, artifact.packed_names(element)) for element in ORDER))
+
+
+_Name = TypeVar("_Name", str, PurePosixPath)
+
+
+def _claims(
+    artifact: Artifact, listed: Iterable[tuple[BundleElement, Iterable[_Name]]]
+) -> Iterator[tuple[_Name, BundleElement]]:
+    """Yield the element that claims a file, for each element that does."""
+    own = {name for name in layout.OWNED_FILES if name in layout.META_FILES}
     environments = artifact.manifest.environments.values()
     wheels = frozenset(str(PurePosixPath(e.wheels)) for e in environments if e.wheels)
     carried = [name for e in environments for name in (e.interpreter, e.rootfs) if name]
     runtime = frozenset(str(PurePosixPath(name)) for name in carried)
-    for element, files in (list_files(artifact) if listed is None else listed).items():
+    for element, files in listed:
         for path in files:
-            if path in own and element != "meta":
+            if element != "meta" and str(path) in own:
                 continue
             owner: BundleElement = element
             if element == "environment" and lies_in(path, wheels):
                 owner = "wheels"
             elif element == "environment" and lies_in(path, runtime):
                 owner = "runtime"
-            found.setdefault(path, owner)
-    return found
+            yield path, owner
 
 
 def plan_layers(

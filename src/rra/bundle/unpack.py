@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rra._base.files import storage_errors
-from rra.artifact import load_artifact
+from rra.artifact import Artifact, load_artifact
 from rra.bundle.belonging import foreign_files, references_among
 from rra.bundle.config import (
     ELEMENTS,
@@ -30,7 +30,7 @@ from rra.bundle.config import (
 from rra.bundle.decompress import decompressed
 from rra.bundle.extract import Extracted, Extraction, Limits
 from rra.bundle.identity import core_digest, core_locks
-from rra.bundle.layers import assign_files
+from rra.bundle.layers import claimed_names
 from rra.bundle.names import printable
 from rra.bundle.reader import Bundle
 from rra.bundle.staging import claimed
@@ -257,12 +257,13 @@ def _check_whole(
 ) -> None:
     """Insist that the directory is the artifact that the config describes."""
     config = bundle.config
-    owners = {path: record.element for record, found in done for path in found.paths}
+    owners: dict[str, str | None] = {
+        path: record.element for record, found in done for path in found.paths
+    }
     archives = [(found.paths, archive_lock(record)) for record, found in done if not record.path]
     try:
         artifact = load_artifact(staging)
         lock = artifact.lock
-        assigned = assign_files(artifact)
         core = core_digest(artifact, core_locks(artifact, archives))
     except (UsageError, FormatError) as error:
         message = f"the bundle unpacks to no artifact: {error.message}"
@@ -277,10 +278,28 @@ def _check_whole(
     references = tuple(references_among(staging, map(PurePosixPath, owners)))
     if references:
         raise CorruptError(str(references[0]), hint=_HINT, problems=references)
-    strange = [str(path) for path, one in assigned.items() if owners.pop(str(path), None) != one]
-    if strange or owners:
-        message = f"{printable(min([*strange, *owners]))} is not in the layer of its element"
+    strange = _misplaced(artifact, owners)
+    if strange:
+        message = f"{printable(min(strange))} is not in the layer of its element"
         raise CorruptError(message, hint=_HINT)
     if not core == config.core == lock.core:
         message = f"the files give core {core}, the bundle says {config.core}"
         raise CorruptError(message, hint=_HINT)
+
+
+def _misplaced(artifact: Artifact, owners: dict[str, str | None]) -> list[str]:
+    """Return the files that lie in no layer, or in another one than that of their element.
+
+    Args:
+        artifact: What was unpacked.
+        owners: The element of the layer that each file came in; None takes the place of those
+            that are where they belong.
+    """
+    strange = []
+    for name, element in claimed_names(artifact):
+        found = owners.get(name, "")
+        if found == element:
+            owners[name] = None
+        elif found is not None:
+            strange.append(name)
+    return strange + [name for name, left in owners.items() if left is not None]

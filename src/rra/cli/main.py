@@ -116,6 +116,8 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    # Pydantic would read the metadata of every distribution to find plugins, at each start.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _open_streams()
     _end_as_interrupted()
     try:

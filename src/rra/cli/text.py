@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import shlex
 import shutil
@@ -14,7 +15,7 @@ from rra.cli.hints import for_artifact
 from rra.cli.verb import safe
 
 _MIN_WIDTH = 60
-_NO_LIMIT = 1 << 20
+_GAP = "   "
 _DIGITS = 8
 _STYLES = {
     "reproduced": "green",
@@ -35,6 +36,9 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     On a terminal it folds to the width, in colours unless `NO_COLOR` is set. Elsewhere nothing is
     folded, so that ids and paths can be searched for and copied.
     """
+    kept = [[safe(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        return _columns(header, kept)
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
@@ -43,15 +47,32 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     grid = Table(box=SIMPLE, show_edge=False, pad_edge=False)
     for name in header:
         grid.add_column(name, overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(safe(cell), style=_style(cell)) for cell in row))
-    on_terminal = sys.stdout.isatty()
-    width = max(shutil.get_terminal_size().columns, _MIN_WIDTH) if on_terminal else _NO_LIMIT
-    coloured = on_terminal and not os.environ.get("NO_COLOR")
+    for row in kept:
+        grid.add_row(*(Text(cell, style=_style(cell)) for cell in row))
+    width = max(shutil.get_terminal_size().columns, _MIN_WIDTH)
     buffer = io.StringIO()
-    console = Console(file=buffer, width=width, force_terminal=coloured)
+    console = Console(file=buffer, width=width, force_terminal=not os.environ.get("NO_COLOR"))
     console.print(grid)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose cells are whole, without what only a terminal needs to be loaded."""
+    from rich.cells import cell_len
+
+    lines = [tuple(header)]
+    for row in rows:
+        parts = (cell.expandtabs().split("\n") for cell in row)
+        lines += itertools.zip_longest(*parts, fillvalue="")
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    texts = [
+        _GAP.join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join([texts[0], rule, *texts[1:]])
 
 
 def _style(cell: str) -> str:
