@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rra.registry.attaching import signed_by
 from tests.acceptance.command import rra
 from tests.support.signed import AUTHOR, LAB, OTHER, STRANGER, Desk, desk
 from tests.unit.test_cli_schemas import call
@@ -103,7 +104,7 @@ def test_for_people(place: Desk, tmp_path: Path) -> None:
         line.startswith("level   L4 · ") and "signers that you trust: lab B" in line
         for line in lines
     )
-    assert any("signed by unknown: unknown (says sha256:" in line for line in lines)
+    assert any("unknown signers: unknown (says sha256:" in line for line in lines)
     assert any("by nobody (unsigned): not counted" in line for line in lines)
     assert any(line.startswith("notice  superseded by registry.example.org") for line in lines)
     assert "it is about another bundle" in said
@@ -123,3 +124,10 @@ def test_text_of_others_stays_on_its_line(place: Desk, tmp_path: Path) -> None:
         answer = rra(arguments[0], place.reference, *arguments[1:], cwd=tmp_path).expect(0)
         assert "\x1b" not in answer.out + answer.err
         assert not [line for line in answer.out.splitlines() if line.startswith("level   L4")]
+
+
+def test_what_another_tool_signed_is_not_said_to_be_checked(place: Desk, tmp_path: Path) -> None:
+    made = signed_by(LAB, "review", place.document("review"), place.bundle)
+    (tmp_path / "r.sigstore.json").write_bytes(made.data)
+    said = rra("attach", place.reference, "--signature", "r.sigstore.json", cwd=tmp_path)
+    assert f"says {LAB.public.fingerprint[:19]}, not checked" in said.expect(0).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +85,7 @@ def command(
             plain_http=plain_http,
             progress=progress,
         ),
-        _render,
+        lambda result: _render(result, {str(path) for path in signatures}),
         as_json=as_json,
     )
 
@@ -123,8 +124,11 @@ def _notice(
     return None
 
 
-def _render(result: AttachReport) -> str:
-    rows = [(one.kind, _who(one), one.digest[:19], _about(one)) for one in result.attached]
+def _render(result: AttachReport, foreign: Collection[str]) -> str:
+    rows = [
+        (one.kind, _who(one, foreign=one.source in foreign), one.digest[:19], _about(one))
+        for one in result.attached
+    ]
     place = result.reference.partition("@")[0]
     lines = [
         table(("attached", "signed by", "statement", "from"), rows),
@@ -135,10 +139,12 @@ def _render(result: AttachReport) -> str:
     return "\n".join(lines)
 
 
-def _who(one: Attached) -> str:
+def _who(one: Attached, *, foreign: bool) -> str:
+    """Say who signed; what a signature of another tool says of it, only readers can check."""
     if not one.signed:
         return "nobody: shown, never counted"
-    return one.signer[:19] if one.signer else "certificate"
+    named = one.signer[:19] if one.signer else "certificate"
+    return f"says {named}, not checked" if foreign else named
 
 
 def _about(one: Attached) -> str:

@@ -99,7 +99,7 @@ def _levels(levels: Mapping[str, Any], independent: int) -> list[str]:
     titles = {
         "trusted": "signers that you trust",
         "untrusted": "signers that you know and do not trust with it",
-        "unknown": "signed by unknown",
+        "unknown": "unknown signers",
     }
     lines = [
         f"level   {_covered(reached)} ({titles[group]}: {reached['signer']})"
