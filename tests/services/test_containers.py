@@ -1,20 +1,28 @@
-"""Environments of kind container, built and entered with podman."""
+"""Environments of kind container, built by podman, and launchers run in them."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
+import shutil
 import subprocess
 import tarfile
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rra import api
 from rra.api import lock
 from rra.artifact import load_artifact
+from rra.audit import Budget
 from rra.environment import Built
 from rra.environment.kinds import BuildRequest, find_kind
-from rra.errors import CorruptError, EnvironmentBuildError
+from rra.errors import CorruptError, EnvironmentBuildError, UsageError
+from rra.verify import Options, verify_artifact
 from tests.support.artifacts import COMPUTES, make_artifact
 from tests.support.needs import needs
 
@@ -28,22 +36,57 @@ netns = "none"
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 """
+PROGRAMS = ("sh", "bash", "cat", "ls", "mkdir", "sleep", "touch")
+LAUNCHER = """\
+set -u
+out=$RRA_OUTPUT_DIR
+before=$(ls -A "$out")
+echo "$before" >"$out/before.txt"
+echo "$GREETING ${SECRET:-no-secret}"
+for card in /proc/sys/net/ipv4/conf/*; do echo "card ${card##*/}"; done
+here=${BASH_SOURCE[0]%/launchers/*}
+touch "$here/written" 2>/dev/null && echo "the artifact can be written"
+touch /etc/written 2>/dev/null && echo "the system can be written"
+for place in "$here/outputs" "$here/evidence" "$here/.git"; do ls -A "$place" 2>/dev/null; done
+if [ -e "$here/../references.yaml" ]; then echo "the references are there"; fi
+touch changed-in-the-copy && ls
+echo '{"accuracy": 98.9}' >"$out/metrics.json"
+"""
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Path]:
+    """A store of images of our own, in a short folder.
+
+    podman waits 20 seconds for the end of each container whose folder has a long path.
+    """
+    place = Path(tempfile.mkdtemp(prefix="rra-p"))
+    (place / "containers.conf").write_text(CONF)
+    storage = f'[storage]\ndriver = "vfs"\ngraphroot = "{place}/graph"\n'
+    (place / "storage.conf").write_text(f'{storage}runroot = "{place}/run"\n')
+    yield place
+    shutil.rmtree(place)
 
 
 @pytest.fixture(autouse=True)
-def podman(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings with which podman works inside a container, and a store of its own."""
-    (tmp_path / "containers.conf").write_text(CONF)
-    storage = f'[storage]\ndriver = "vfs"\ngraphroot = "{tmp_path}/graph"\n'
-    (tmp_path / "storage.conf").write_text(f'{storage}runroot = "{tmp_path}/run"\n')
-    monkeypatch.setenv("CONTAINERS_CONF", str(tmp_path / "containers.conf"))
-    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(tmp_path / "storage.conf"))
+def podman(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings with which podman works inside a container."""
+    monkeypatch.setenv("CONTAINERS_CONF", str(store / "containers.conf"))
+    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(store / "storage.conf"))
+    monkeypatch.setenv("RRA_STATE", str(tmp_path / "rra-state"))
+
+
+def images() -> set[str]:
+    done = subprocess.run(["podman", "images", "-q"], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
 def small_system(place: Path) -> None:
-    """Write the system files of a machine that has a shell and nothing else."""
-    libraries = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True)
-    paths = ["/bin/sh", *re.findall(r"(/\S+) \(0x", libraries.stdout)]
+    """Write the system files of a machine that has a shell and a few programs."""
+    paths: dict[str, None] = {}
+    for name in PROGRAMS:
+        listed = subprocess.run(["ldd", f"/bin/{name}"], capture_output=True, text=True, check=True)
+        paths |= dict.fromkeys([f"/bin/{name}", *re.findall(r"(/\S+) \(0x", listed.stdout)])
     with tarfile.open(place, "w") as archive:
         for path in paths:
             data = Path(path).read_bytes()
@@ -52,20 +95,24 @@ def small_system(place: Path) -> None:
             archive.addfile(member, io.BytesIO(data))
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    place = tmp_path / "tiny"
+def artifact(place: Path, launcher: str = LAUNCHER, **more: Any) -> Path:
     env = {
         "kind": "container",
         "lock": "environment/cpu/Containerfile",
         "rootfs": "environment/cpu/rootfs.tar",
         "variables": {"GREETING": "from $inside"},
     }
-    make_artifact(place, {"main.py": COMPUTES}, environments={"cpu": env})
+    make_artifact(place, {"main.py": COMPUTES}, environments={"cpu": env}, **more)
     (place / "environment/cpu").mkdir(parents=True, exist_ok=True)
     small_system(place / "environment/cpu/rootfs.tar")
+    (place / "launchers/main.sh").write_text(launcher)
     lock(place)
     return place
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return artifact(tmp_path / "tiny")
 
 
 def build(root: Path, said: list[str] | None = None) -> Built:
@@ -77,14 +124,17 @@ def build(root: Path, said: list[str] | None = None) -> Built:
 def test_an_image_is_built_once_and_holds_what_the_artifact_says(root: Path) -> None:
     said: list[str] = []
     built = build(root, said)
-    assert said == ["building environment cpu with podman"]
+    assert said in (["building environment cpu with podman"], [])
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", built.installed_digest)
-    script = 'echo "$GREETING"; for i in /proc/sys/net/ipv4/conf/*; do echo "${i##*/}"; done'
-    command = ["podman", "run", "--rm", "--network=none", str(built.image), "/bin/sh", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["from $inside", "all", "default", "lo"], done.stderr
+    assert (built.variables["GREETING"], built.python, built.packages) == ("from $inside", None, ())
     again = build(root, said)
-    assert (again.installed_digest, len(said)) == (built.installed_digest, 1)
+    assert (again.installed_digest, again.reused) == (built.installed_digest, True)
+    assert len(said) <= 1
+    (one,) = api.env_build(root).environments
+    assert (one.kind, one.level, one.reused) == ("container", "rebuilt offline", True)
+    assert (one.image, one.interpreter, one.place) == (built.image, "image", None)
+    with pytest.raises(UsageError, match="of kind container"):
+        api.env_build(root, into=root.parent / "place")
     (root / "environment/cpu/Containerfile").write_text("FROM scratch\n")
     with pytest.raises(CorruptError, match=r"Containerfile is not the one"):
         build(root)
@@ -93,7 +143,67 @@ def test_an_image_is_built_once_and_holds_what_the_artifact_says(root: Path) -> 
 def test_system_files_that_are_none_give_no_image(root: Path) -> None:
     (root / "environment/cpu/Containerfile").write_text('FROM scratch\nADD ["absent", "/"]\n')
     lock(root, keep=True)
+    before = images()
     with pytest.raises(EnvironmentBuildError, match="podman cannot build environment cpu"):
         build(root)
-    listed = subprocess.run(["podman", "images", "-q"], capture_output=True, text=True, check=True)
-    assert listed.stdout == ""
+    assert images() == before
+
+
+def test_a_launcher_in_an_image_sees_its_inputs_and_nothing_else(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "of the caller")
+    (root.parent / "references.yaml").write_text("accuracy: 0.989\n")
+    for folder in ("outputs/main", "evidence"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "of an earlier run").touch()
+    done = api.run(root)
+    (run,) = done.runs
+    assert run.ok, run.message
+    assert (run.sandbox, run.recorder) == ("container", "tree")
+    lines = (root / "outputs/main/stdout.txt").read_text().splitlines()
+    cards = [line for line in lines if line.startswith("card ")]
+    assert cards == ["card all", "card default", "card lo"]
+    own = ".rra-staging-"  # where its own output directory is mounted
+    others = [line for line in lines if line not in cards and not line.startswith(own)]
+    assert others == ["from $inside no-secret", "changed-in-the-copy", "main.py"]
+    assert (root / "outputs/main/before.txt").read_text() == "\n"
+    assert not (root / "code/changed-in-the-copy").exists()
+    record = json.loads((root / run.evidence / "record.json").read_text())
+    assert record["sandbox"] == {"gaps": [], "level": "container"}
+    assert record["environment"]["installed"] == build(root).installed_digest
+    measured = "the memory is that of all processes together, file caches included"
+    assert [gap for gap in record["recorder"]["gaps"] if "memory" in gap] == [measured]
+    assert 0 <= record["resources"]["cpu"] < 20
+    assert record["resources"]["max_rss"] > 4096
+    assert record["other_writes"] == []
+    assert [str(one.value) for one in done.values] == ["98.9"]
+
+
+def test_an_image_is_verified_as_a_stranger(root: Path, tmp_path: Path) -> None:
+    options = Options(budget=Budget(runs=0))
+    found = verify_artifact(load_artifact(root), tmp_path / "v", options)
+    assert found.plan.sandbox == "container"
+    assert [(one.id, one.ok) for one in found.environments] == [("cpu", True)]
+    assert [run.sandbox for run in found.runs] == ["container"]
+    assert [run.ok for run in found.runs] == [True]
+    assert [str(value) for one in found.outcomes for value in one.values] == ["98.9"]
+
+
+def test_a_launcher_that_does_not_end_leaves_no_container(tmp_path: Path) -> None:
+    main = {"entry": "launchers/main.sh", "environment": "cpu", "outputs": ["metrics.json"]}
+    launchers = {"main": {**main, "limits": {"wall": 1}}}
+    root = artifact(tmp_path / "slow", "trap '' TERM\nsleep 1000\n", launchers=launchers)
+    (run,) = api.run(root).runs
+    assert not run.ok
+    assert "its limit, and was ended" in run.message
+    left = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
+    assert left.stdout == ""
+
+
+@pytest.mark.parametrize(("script", "word"), [("exit 7\n", "exit"), ("kill -9 $$\n", "signal")])
+def test_the_end_of_a_launcher_comes_through(tmp_path: Path, script: str, word: str) -> None:
+    root = artifact(tmp_path / "ends", script)
+    (run,) = api.run(root).runs
+    record = json.loads((root / run.evidence / "record.json").read_text())
+    assert record["termination"] == word

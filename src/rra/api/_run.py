@@ -113,7 +113,13 @@ def run(
     """
     from rra.bundle import core_digest
     from rra.evidence import EvidenceStore
-    from rra.launch import RunRequest, build_environment, order_launchers, run_launcher
+    from rra.launch import (
+        RunRequest,
+        build_environment,
+        isolation_of,
+        order_launchers,
+        run_launcher,
+    )
     from rra.sandbox import best_sandbox
 
     artifact = load_artifact(path)
@@ -131,7 +137,8 @@ def run(
             failed.add(name)
             continue
         built = build_environment(artifact, launcher.environment, progress=progress, sandbox=box)
-        progress(f"running {name} (sandbox {box.name})")
+        own = isolation_of(built, box)
+        progress(f"running {name} (sandbox {own.name})")
         done = run_launcher(
             RunRequest(
                 artifact=artifact,

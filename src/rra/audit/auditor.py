@@ -33,7 +33,7 @@ from rra.bundle.lock_state import lock_notes
 from rra.environment import Built
 from rra.errors import RraError, SelectError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
-from rra.launch import build_environment, order_launchers, stage_place
+from rra.launch import build_environment, isolation_level, order_launchers, stage_place
 from rra.model import Manifest, Outcome
 from rra.model.verdicts import EvidenceLevel
 from rra.sandbox import Sandbox, best_sandbox
@@ -113,7 +113,7 @@ class _Audit:
         self._store = EvidenceStore(options.evidence or artifact.root / layout.EVIDENCE_DIR)
         self._core = core_digest(artifact)
         self._notes: list[str] = lock_notes(artifact, self._core)
-        self._sandbox: Sandbox | None = None
+        self._isolation: str | None = None
 
     def run(self) -> AuditResult:
         started = clock.iso(clock.now())
@@ -127,7 +127,7 @@ class _Audit:
             started=started,
             ended=clock.iso(clock.now()),
             rerun=fresh is not None,
-            sandbox=self._sandbox.name if self._sandbox is not None else None,
+            sandbox=self._isolation,
             values=[
                 *(
                     self._value(name, outcome, fresh.get(name) if fresh is not None else None)
@@ -153,10 +153,9 @@ class _Audit:
         except (UnavailableError, UsageError) as error:
             self._notes.append(f"nothing was run again: {error.message}")
             return None
-        self._sandbox = self._options.sandbox or best_sandbox()
-        surroundings = Surroundings(
-            environments, self._sandbox, self._options.on_line, core=self._core
-        )
+        sandbox = self._options.sandbox or best_sandbox()
+        self._isolation = isolation_level(self._artifact, environments, sandbox)
+        surroundings = Surroundings(environments, sandbox, self._options.on_line, core=self._core)
         fresh = {name: _Fresh() for name in self._names}
         with tempfile.TemporaryDirectory(prefix="rra-audit-") as folder:
             scratch = Path(folder).resolve()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rra.artifact import Artifact
@@ -51,6 +51,19 @@ def build_environment(
         sandbox=sandbox,
     )
     return kind_of(artifact, env_id).build(request)
+
+
+def isolation_level(artifact: Artifact, environments: Iterable[str], sandbox: Sandbox) -> str:
+    """Return the word for how launchers are isolated: by the sandbox, or by what they run in.
+
+    Args:
+        artifact: The artifact.
+        environments: Ids of the environments that are used.
+        sandbox: Isolation where an environment brings none of its own.
+    """
+    own = {kind_of(artifact, one).isolation for one in environments}
+    levels = sorted({level or sandbox.name for level in own})
+    return ", ".join(levels) if levels else sandbox.name
 
 
 def unpack_interpreter(archive: Path, directory: Path, *, digest: str) -> None:

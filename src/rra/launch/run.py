@@ -13,6 +13,7 @@ from rra._base.files import remove_tree, storage_errors
 from rra._base.process import Bounds, Supervised, Termination
 from rra.artifact import layout
 from rra.bundle import core_digest
+from rra.environment import Built
 from rra.errors import UsageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
@@ -23,10 +24,11 @@ from rra.launch.recorder import Recorder
 from rra.launch.records import RunFacts, write_record
 from rra.launch.request import RunRequest, RunResult
 from rra.launch.surroundings import SYSTEM_PATH, command, variables, view
+from rra.launch.trace import Observation
 from rra.launch.uncollected import uncollected
 from rra.launch.workspace import Workspace, workspace
 from rra.model import ExecutionRecord, Launcher
-from rra.sandbox import Sandbox, best_sandbox
+from rra.sandbox import ContainerSandbox, Sandbox, Usage, best_sandbox, find_engine
 
 DEFAULT_OUTPUT_BYTES = 4 * 1024**3
 """Size of all outputs together that is kept when the launcher declares no limit."""
@@ -53,7 +55,7 @@ def run_launcher(request: RunRequest) -> RunResult:
     """
     launcher = _launcher(request)
     settings = settle(launcher, request.parameters, seed=request.seed, smoke=request.smoke)
-    sandbox = request.sandbox or best_sandbox()
+    sandbox = isolation_of(request.environment, request.sandbox)
     argv = command(request)
     core = request.core or core_digest(request.artifact)
     with workspace(request.outputs_root) as space, storage_errors(request.outputs_root):
@@ -123,8 +125,11 @@ def _execute(
             on_line=request.on_line,
         )
     finally:
+        used = sandbox.finish(seeing)
         seen, level = recorder.finish()
     ended = clock.now()
+    if not sandbox.followed:
+        done = _measured(done, used, seen)
     changes = code.changes()
     changed = artifact.changes() if artifact is not None else None
     outputs = space.record / OUTPUTS
@@ -155,6 +160,33 @@ def _execute(
         left_out=[*left_out, *beyond],
         missing=collect.missing_outputs(launcher, outputs),
     )
+
+
+def isolation_of(environment: Built, wanted: Sandbox | None = None) -> Sandbox:
+    """Return what launchers are isolated by in an environment: its own image, where it has one.
+
+    Args:
+        environment: The environment.
+        wanted: Isolation for environments without an image; the best that works by default.
+
+    Raises:
+        ToolMissingError: No engine works here that could enter the image.
+    """
+    if environment.image is not None:
+        return ContainerSandbox(find_engine(), environment.image)
+    return wanted or best_sandbox()
+
+
+def _measured(done: Supervised, used: Usage | None, seen: Observation) -> Supervised:
+    """Put what a launcher used in the place of what the program that started it elsewhere used."""
+    if used is None or used.peak_bytes is None:
+        seen.gaps.append("the memory that the launcher used was not measured")
+    else:
+        seen.gaps.append("the memory is that of all processes together, file caches included")
+    if used is None:
+        seen.gaps.append("the processor time that the launcher used was not measured")
+        return dataclasses.replace(done, cpu_seconds=0.0, max_rss=0)
+    return dataclasses.replace(done, cpu_seconds=used.cpu_seconds, max_rss=used.peak_bytes or 0)
 
 
 def _wall_limit(request: RunRequest, launcher: Launcher) -> float | None:

@@ -92,6 +92,9 @@ def try_strace(sandbox: Sandbox) -> Availability:
     program = process.find_tool("strace")
     if program is None:
         return Availability("strace", works=False, why="strace is not on PATH")
+    if not sandbox.followed:
+        why = f"programs in a sandbox of level {sandbox.name} are not followed from outside"
+        return Availability("strace", works=False, why=why)
     return _trial(program, sandbox.name)
 
 

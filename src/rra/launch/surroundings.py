@@ -31,10 +31,6 @@ def command(request: RunRequest) -> list[str]:
         LaunchError: The entry is not there, or is of a kind that is not run.
         ToolMissingError: There is no bash.
     """
-    if request.environment.image is not None:
-        message = f"environment {request.environment.id} is an image, in which nothing is started"
-        hint = f"by hand, start with: podman run --network=none {request.environment.image}"
-        raise LaunchError(message, hint=hint)
     entry = request.artifact.manifest.launchers[request.launcher].entry
     path = request.artifact.path(entry)
     if path.suffix == ".ipynb":
@@ -53,6 +49,8 @@ def command(request: RunRequest) -> list[str]:
             hint = "name the Python of the environment in rra.yaml, or write a .sh launcher"
             raise LaunchError(f"{message}no Python of its own", hint=hint)
         return [str(request.environment.python), str(path)]
+    if request.environment.image is not None:
+        return ["bash", str(path)]  # the image's, by its own PATH
     return [str(_bash()), str(path)]
 
 
@@ -139,7 +137,7 @@ def interpreter_places(environment: Built) -> list[Path]:
     Its links are followed one by one: each may pass through another installation, such as a
     name for the newest patch release.
     """
-    if environment.python is None:
+    if environment.python is None or environment.image is not None:
         return []
     named = (environment.root, environment.base_prefix, *_hops(environment.python))
     prefixes = [place for place in named if place is not None]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rra._base import process
 from rra.errors import RraError
+from rra.sandbox.devices import accelerators
 from rra.sandbox.protocol import Availability, Level, View
 
 SYSTEM_PLACES = (
@@ -26,7 +27,6 @@ bubblewrap's own reaper would do, but bubblewrap 0.8 ends without waiting for it
 memory that were used never reach us. When this process ends, the kernel ends all others.
 """
 
-_DEVICES = ("nvidia*", "dri", "kfd")
 _RESOLVER = Path("/etc/resolv.conf")
 _TRIAL_SECONDS = 20.0
 
@@ -53,6 +53,11 @@ class BubblewrapSandbox:
         """How many programs the wrapped command executes before the launcher."""
         return 2
 
+    @property
+    def followed(self) -> bool:
+        """Whether a tracer outside sees the programs inside."""
+        return True
+
     def temporary_path(self, temporary: Path) -> Path:  # noqa: ARG002 - the same for each
         """Return where the launcher finds the folder that we know as `temporary`."""
         return Path("/tmp")  # noqa: S108 - the sandbox's own
@@ -66,11 +71,16 @@ class BubblewrapSandbox:
         for name, value in sorted(view.env.items()):
             command += ["--setenv", name, value]
         command += _system()
-        command += ["--proc", "/proc", "--dev", "/dev", *_devices()]
+        command += ["--proc", "/proc", "--dev", "/dev"]
+        for device in map(str, accelerators()):
+            command += ["--dev-bind", device, device]
         command += ["--bind", str(view.temporary), str(self.temporary_path(view.temporary))]
         command += _places(view)
         command += ["--remount-ro", "/", "--chdir", str(view.cwd), "--"]
         return [*command, *_FIRST_PROCESS, *argv]
+
+    def finish(self, view: View) -> None:
+        """Do nothing: the launcher is a child of ours, which is ended and measured as such."""
 
 
 def _system() -> Iterator[str]:
@@ -80,13 +90,6 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", str(place.readlink()), name)
         elif place.exists():
             yield from ("--ro-bind", name, name)
-
-
-def _devices() -> Iterator[str]:
-    """Let accelerators through, where there are any."""
-    for pattern in _DEVICES:
-        for device in sorted(Path("/dev").glob(pattern)):
-            yield from ("--dev-bind", str(device), str(device))
 
 
 def _places(view: View) -> Iterator[str]:

@@ -31,6 +31,11 @@ class PlainSandbox:
         """How many programs the wrapped command executes before the launcher."""
         return 1
 
+    @property
+    def followed(self) -> bool:
+        """Whether a tracer outside sees the programs inside."""
+        return True
+
     def temporary_path(self, temporary: Path) -> Path:
         """Return where the launcher finds the folder that we know as `temporary`: there."""
         return temporary
@@ -39,3 +44,6 @@ class PlainSandbox:
         """Return the command that runs `argv` with the view's environment and nothing else."""
         variables = [f"{name}={value}" for name, value in sorted(view.env.items())]
         return ["/usr/bin/env", "-i", *variables, *argv]
+
+    def finish(self, view: View) -> None:
+        """Do nothing: the launcher is a child of ours, which is ended and measured as such."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-Level = Literal["bwrap", "none"]
+Level = Literal["bwrap", "container", "none"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,19 @@ class View:
     network: bool = False
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a launcher used, where it is no child of ours that the system would tell us of.
+
+    Attributes:
+        cpu_seconds: User and system time.
+        peak_bytes: Most memory of all its processes together; None where nothing tells.
+    """
+
+    cpu_seconds: float
+    peak_bytes: int | None
+
+
 class Sandbox(Protocol):
     """One way of isolating a launcher.
 
@@ -42,6 +55,7 @@ class Sandbox(Protocol):
         name: Word that the execution record uses.
         gaps: What it does not hold back, as sentences for the record.
         programs: How many programs the wrapped command executes before the launcher.
+        followed: Whether a tracer outside sees the programs inside.
     """
 
     @property
@@ -56,6 +70,10 @@ class Sandbox(Protocol):
     def programs(self) -> int:
         """How many programs the wrapped command executes before the launcher."""
 
+    @property
+    def followed(self) -> bool:
+        """Whether a tracer outside sees the programs inside."""
+
     def temporary_path(self, temporary: Path) -> Path:
         """Return where the launcher finds the folder that we know as `temporary`."""
 
@@ -64,6 +82,13 @@ class Sandbox(Protocol):
 
         It is started with a plain environment: `View.env` reaches the launcher alone, so that
         nothing in it (``LD_PRELOAD``, say) acts on what isolates it.
+        """
+
+    def finish(self, view: View) -> Usage | None:
+        """End what outlived the wrapped command; called once when that has ended, however.
+
+        Returns:
+            What the launcher used, where the wrapped command is not its parent.
         """
 
 

@@ -94,7 +94,7 @@ def _remarks(plan: VerificationPlan, outcomes: Sequence[OutcomeReproduction]) ->
     alone = sum(outcome.repeatability == "not_assessed" for outcome in outcomes)
     if alone:
         remarks.append(f"{alone} of {len(outcomes)} outcomes by agreement alone: no references")
-    if plan.sandbox == "none":
+    if "none" in plan.sandbox.split(", "):
         remarks.append("the runs were not isolated")
     return remarks
 

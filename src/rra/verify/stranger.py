@@ -24,7 +24,12 @@ from rra.bundle.lock_state import lock_notes
 from rra.environment import Built, platform_facts
 from rra.errors import PlatformError, RraError, StorageError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
-from rra.launch import RunResult, build_environment, stage_place
+from rra.launch import (
+    RunResult,
+    build_environment,
+    isolation_level,
+    stage_place,
+)
 from rra.model import Launcher, ReferencesDocument
 from rra.model.base import Object
 from rra.model.verdicts import combine_verdicts
@@ -163,10 +168,11 @@ class _Verification:
 
     def _plan(self) -> VerificationPlan:
         options = self._options
+        used = {one.environment for one in self._artifact.manifest.launchers.values()}
         terms = Terms(
             core=self._core,
             nonce=options.nonce or secrets.token_hex(16),
-            sandbox=self._sandbox.name,
+            sandbox=isolation_level(self._artifact, used, self._sandbox),
             references=options.references,
             attempt=earlier_attempts(self._history, self._core) + 1,
             alpha=options.alpha,

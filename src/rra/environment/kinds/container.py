@@ -15,8 +15,8 @@ from rra.environment.built import Built, named_environment
 from rra.environment.cache import sole_builder
 from rra.environment.kinds.containerfile import debian_packages, render_containerfile
 from rra.environment.kinds.described import DescribedKind, locked_file
-from rra.environment.kinds.engine import Engine, find_engine
 from rra.environment.kinds.finding import find_files
+from rra.environment.kinds.image import image_facts
 from rra.environment.kinds.protocol import (
     Ability,
     BuildRequest,
@@ -26,6 +26,8 @@ from rra.environment.kinds.protocol import (
 )
 from rra.errors import EnvironmentBuildError, UsageError
 from rra.model import Environment
+from rra.sandbox import Engine, find_engine
+from rra.sandbox.protocol import Level
 
 _FILES = re.compile(r"(?:[\w.-]+\.)?(?:Docker|Container)file(?:\.[\w.-]+)?|Singularity|[\w-]+\.def")
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", re.IGNORECASE | re.MULTILINE)
@@ -40,9 +42,14 @@ class ContainerKind(DescribedKind):
 
     name: str = "container"
 
+    @property
+    def isolation(self) -> Level:
+        """Level of its isolation: launchers run in the image."""
+        return "container"
+
     def can(self) -> frozenset[Ability]:
-        """Return what this kind does: images are built or fetched."""
-        return frozenset({"lock", "build"})
+        """Return what this kind does: images are built or fetched, and launchers run in them."""
+        return frozenset({"lock", "build", "run"})
 
     def detect(self, root: Path) -> tuple[str, ...]:
         """Return the Containerfiles, Dockerfiles and definitions of Apptainer."""
@@ -138,7 +145,10 @@ class ContainerKind(DescribedKind):
                 request.progress(f"building environment {request.id} with {engine.name}")
                 image = _build(engine, name, file, rootfs, request.id, anew=anew)
         alone = rootfs is not None and not _runs(file)
-        return _made(request.id, env, image, name, digest, alone=alone, reused=reused)
+        done = _made(request.id, env, engine, image, name)
+        return dataclasses.replace(
+            done, lock_digest=digest, bundled=alone, offline=alone, reused=reused
+        )
 
     def _fetched(self, request: BuildRequest, env: Environment, engine: Engine) -> Built:
         image = env.base_image
@@ -154,27 +164,25 @@ class ContainerKind(DescribedKind):
                 hint = "check the network, or load the image from a file of your own"
                 raise EnvironmentBuildError(message, hint=hint)
         held = found or engine.image(image) or ""
+        made = _made(request.id, env, engine, held, image)
         digest = image.rpartition("@")[2]
-        return _made(request.id, env, held, image, digest, alone=False, reused=found is not None)
+        return dataclasses.replace(made, lock_digest=digest, reused=found is not None)
 
 
-def _made(
-    env_id: str, env: Environment, held: str, name: str, lock: str, *, alone: bool, reused: bool
-) -> Built:
+def _made(env_id: str, env: Environment, engine: Engine, held: str, name: str) -> Built:
+    """Describe an image that the engine has as an environment; its digest stands for its lock."""
+    facts = image_facts(engine, name, held)
     return Built(
         id=env_id,
         root=None,
-        python=None,
+        python=facts.python,
         bin=None,
-        version="",
+        version=facts.version,
         base_prefix=None,
-        variables=dict(env.variables or {}),
-        packages=(),
-        lock_digest=lock,
+        variables={**facts.variables, **(env.variables or {})},
+        packages=facts.packages,
+        lock_digest=held,
         installed_digest=held,
-        bundled=alone,
-        offline=alone,
-        reused=reused,
         kind="container",
         image=name,
     )

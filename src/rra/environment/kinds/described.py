@@ -24,6 +24,7 @@ from rra.environment.kinds.protocol import (
     GatherRequest,
 )
 from rra.errors import CorruptError, Problem, UnavailableError, UsageError
+from rra.sandbox.protocol import Level
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -37,6 +38,11 @@ class DescribedKind(abc.ABC):
     """A kind that is described, and of which a verb asks no more than its files say."""
 
     name: str
+
+    @property
+    def isolation(self) -> Level | None:
+        """Level of the isolation that it brings itself: none, so a sandbox is chosen."""
+        return None
 
     @abc.abstractmethod
     def can(self) -> frozenset[Ability]:

@@ -15,6 +15,7 @@ from rra.environment.difference import Side
 from rra.environment.why import Reasons
 from rra.errors import Problem
 from rra.model import Environment
+from rra.sandbox.protocol import Level
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -155,6 +156,10 @@ class EnvironmentKind(Protocol):
     @property
     def name(self) -> str:
         """Word that the manifest uses."""
+
+    @property
+    def isolation(self) -> Level | None:
+        """Level of the isolation that it brings itself; None where a sandbox is chosen."""
 
     def can(self) -> frozenset[Ability]:
         """Return what this kind does here; asked for what else, it refuses and says why."""

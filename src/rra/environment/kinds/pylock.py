@@ -14,6 +14,7 @@ from rra.environment.checking import read_lock
 from rra.environment.difference import Side, read_locked
 from rra.environment.explaining import explain_package
 from rra.environment.gathering import gather_wheels
+from rra.environment.kinds.described import DescribedKind
 from rra.environment.kinds.finding import find_files
 from rra.environment.kinds.protocol import (
     Ability,
@@ -39,7 +40,7 @@ _FILES = re.compile(r"pylock(?:\.[^.]+)?\.toml|requirements[\w.-]*\.txt|pyprojec
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class PylockKind:
+class PylockKind(DescribedKind):
     """Locks and builds environments of Python wheels."""
 
     name: str = "pylock"

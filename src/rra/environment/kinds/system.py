@@ -21,7 +21,8 @@ from rra.environment.kinds.protocol import (
 from rra.errors import EnvironmentBuildError
 from rra.model import Environment
 
-_QUERY = "${db:Status-Status} ${Package} ${Version}\n"
+INSTALLED_FORMAT = "${db:Status-Status} ${Package} ${Version}\\n"
+"""How ``dpkg-query -W -f`` is asked; it writes the line end itself."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -98,6 +99,11 @@ def installed_versions(packages: list[str]) -> dict[str, str]:
     program = process.find_tool("dpkg-query")
     if program is None or not packages:
         return {}
-    done = process.run([program, "-W", "-f", _QUERY, "--", *packages], timeout=60)
-    lines = [line.split(" ") for line in done.stdout.splitlines()]
+    done = process.run([program, "-W", "-f", INSTALLED_FORMAT, "--", *packages], timeout=60)
+    return parse_installed(done.stdout)
+
+
+def parse_installed(text: str) -> dict[str, str]:
+    """Return package and version of each line of ``dpkg-query`` that says that it is installed."""
+    lines = [line.split(" ") for line in text.splitlines()]
     return {parts[1]: parts[2] for parts in lines if len(parts) == 3 and parts[0] == "installed"}

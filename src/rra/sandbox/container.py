@@ -1,0 +1,152 @@
+"""Isolation in the image of an environment: podman or docker, nothing but what is mounted.
+
+The image is the machine that the launcher sees. It is read-only and without network; folders are
+mounted at the places that they have outside, so a path means the same on both sides. The engine
+starts the container outside our own process tree, so the container has a name by which it is ended,
+and what it used is asked for inside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rra.sandbox.devices import accelerators
+from rra.sandbox.engine import Engine
+from rra.sandbox.protocol import Level, Usage, View
+
+_USAGE = ".rra-usage"
+_USAGE_BYTES = 4096
+_END_SECONDS = 60.0
+_PEAKS = ("/sys/fs/cgroup/memory.peak", "/sys/fs/cgroup/memory/memory.max_usage_in_bytes")
+_FIRST_PROCESS = """\
+"$@"; status=$?
+{{ times; for file in {peaks}; do
+  if [ -r "$file" ]; then read -r bytes <"$file" && echo "peak $bytes"; fi
+done; }} >{usage} 2>/dev/null
+exit $status"""
+"""Parent of the launcher: the engine's client is our child, the launcher is not."""
+_MINUTES = re.compile(r"(\d+)m([\d.]+)s")
+_SHARED_MEMORY = "--shm-size=1g"
+"""What libraries that share arrays between processes need; the engines' default is 64 MiB."""
+
+
+class ContainerSandbox:
+    """Runs a launcher in a container of one image."""
+
+    def __init__(self, engine: Engine, image: str) -> None:
+        """Enter this image with this engine."""
+        self._engine = engine
+        self._image = image
+
+    @property
+    def name(self) -> Level:
+        """Word that the execution record uses."""
+        return "container"
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What it does not hold back: nothing that the view does not name."""
+        return ()
+
+    @property
+    def programs(self) -> int:
+        """How many programs are executed before the launcher: none of them can be followed."""
+        return 0
+
+    @property
+    def followed(self) -> bool:
+        """Whether a tracer outside sees the programs inside: the engine starts them elsewhere."""
+        return False
+
+    def temporary_path(self, temporary: Path) -> Path:  # noqa: ARG002 - the same for each
+        """Return where the launcher finds the folder that we know as `temporary`."""
+        return Path("/tmp")  # noqa: S108 - the container's own
+
+    def wrap(self, argv: Sequence[str], view: View) -> list[str]:
+        """Return the command that runs `argv` in a container with this view."""
+        inside = self.temporary_path(view.temporary) / _USAGE
+        script = _FIRST_PROCESS.format(peaks=" ".join(_PEAKS), usage=shlex.quote(str(inside)))
+        return [
+            *("/usr/bin/env", "-i", *self._engine.settings()),
+            *(str(self._engine.program), "run", "--rm", "--name", _container(view)),
+            *self._limits(view),
+            *(f"--device={device}" for device in accelerators()),
+            *(f"--env={name}={value}" for name, value in sorted(view.env.items())),
+            *self._mounts(view),
+            *("--workdir", str(view.cwd), "--entrypoint", "", self._image),
+            *("/bin/sh", "-c", script, "launcher", *argv),
+        ]
+
+    def _mounts(self, view: View) -> Iterator[str]:
+        """Mount what the view names; the engine puts outer folders before inner ones."""
+        yield _bind(view.temporary, self.temporary_path(view.temporary), writable=True)
+        for path in dict.fromkeys(view.read_only):
+            if path.exists() and path not in view.writable:
+                yield _bind(path, path, writable=False)
+        for path in dict.fromkeys(view.writable):
+            yield _bind(path, path, writable=True)
+        # podman would fill such a folder with what it hides.
+        empty = ["notmpcopyup"] if self._engine.name == "podman" else []
+        for path in view.hidden:
+            if path.is_dir():
+                yield f"--mount={_fields('type=tmpfs', f'destination={path}', *empty)}"
+            elif path.exists():
+                yield _bind(Path("/dev/null"), path, writable=False)
+
+    def _limits(self, view: View) -> Iterator[str]:
+        yield from ("--pull=never", "--log-driver=none", "--read-only", _SHARED_MEMORY)
+        yield f"--network={'host' if view.network else 'none'}"
+        yield from ("--cap-drop=all", "--security-opt=no-new-privileges")
+        if self._engine.name == "podman":
+            # Root of a container of ours is whoever calls; labels would hide what is mounted.
+            yield from ("--user=0:0", "--security-opt=label=disable", "--http-proxy=false")
+        else:
+            yield f"--user={os.getuid()}:{os.getgid()}"
+
+    def finish(self, view: View) -> Usage | None:
+        """End what the container may still run, and return what the launcher used, if it says."""
+        at_once = ["--time", "0"] if self._engine.name == "podman" else []
+        command = ["rm", "--force", *at_once, _container(view)]
+        self._engine.run(command, timeout=_END_SECONDS)
+        text = ""
+        with contextlib.suppress(OSError):
+            text = _read_plain(view.temporary / _USAGE)
+        times = [int(m) * 60 + float(s) for m, s in _MINUTES.findall(text)]
+        peak = re.search(r"^peak (\d{1,18})$", text, re.MULTILINE)
+        if len(times) != 4:
+            return None
+        return Usage(cpu_seconds=sum(times[2:]), peak_bytes=int(peak[1]) if peak else None)
+
+
+def _container(view: View) -> str:
+    """Return the name of a run's container: its folder for temporary files is its own."""
+    return f"rra-{hashlib.sha256(os.fsencode(view.temporary)).hexdigest()[:20]}"
+
+
+def _read_plain(path: Path) -> str:
+    """Read a small file, unless the launcher has put something else there."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:  # noqa: PTH123 - a handle that is open
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return ""
+        return file.read(_USAGE_BYTES).decode("ascii", "replace")
+
+
+def _bind(source: Path, target: Path, *, writable: bool) -> str:
+    fields = ["type=bind", f"source={source}", f"destination={target}"]
+    return f"--mount={_fields(*fields, *([] if writable else ['readonly']))}"
+
+
+def _fields(*fields: str) -> str:
+    """Write fields as the engines read them: separated by commas, quoted where one has a comma."""
+    return ",".join(
+        '"' + field.replace('"', '""') + '"' if re.search(r'[",\n]', field) else field
+        for field in fields
+    )

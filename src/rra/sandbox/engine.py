@@ -1,0 +1,79 @@
+"""podman, or docker elsewhere: the program that builds, keeps and enters images."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rra._base import process
+from rra._base.process import Completed
+from rra.errors import ToolMissingError
+from rra.sandbox.protocol import Availability
+
+_TRIAL_SECONDS, _BUILD_SECONDS = 60.0, 3600.0
+_OWN = ("HOME", "PATH", "USER", "XDG_", "CONTAINERS_", "CONTAINER_", "DOCKER_", "REGISTRY_AUTH_")
+"""Starts of variables of the caller that tell an engine where its settings and images are."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Engine:
+    """A container engine that answers: its name and its program."""
+
+    name: str
+    program: Path
+
+    def run(self, arguments: Sequence[str | Path], *, timeout: float = _BUILD_SECONDS) -> Completed:
+        """Run one command of the engine to its end."""
+        return process.run([self.program, *arguments], timeout=timeout)
+
+    def image(self, name: str) -> str | None:
+        """Return the id of an image that the engine has, or None: ``sha256:`` and 64 digits."""
+        done = self.run(["image", "inspect", "--format", "{{.Id}}", name], timeout=_TRIAL_SECONDS)
+        found = done.stdout.strip()
+        return f"sha256:{found.removeprefix('sha256:')}" if done.ok and found else None
+
+    def settings(self) -> list[str]:
+        """Return ``NAME=value`` of the variables by which the engine finds what it has."""
+        found = {name: os.environ[name] for name in os.environ if name.startswith(_OWN)}
+        return [f"{name}={value}" for name, value in sorted(found.items())]
+
+
+def find_engine() -> Engine:
+    """Return the engine that works here, found by asking it, podman before docker.
+
+    Raises:
+        ToolMissingError: None of them answers; says why.
+    """
+    reasons = []
+    for name in ("podman", "docker"):
+        program = process.find_tool(name)
+        if program is None:
+            reasons.append(f"{name} is not on PATH")
+            continue
+        fault = _fault(program, tuple(Engine(name, program).settings()))
+        if fault is None:
+            return Engine(name, program)
+        reasons.append(f"{name} does not work: {fault}")
+    message = f"no container engine works here: {'; '.join(reasons)}"
+    raise ToolMissingError(message, hint="install podman, or start docker")
+
+
+@functools.cache
+def _fault(program: Path, settings: tuple[str, ...]) -> str | None:
+    """Ask an engine for its state, once for each program and settings; None where it answers."""
+    del settings  # part of the key alone: the engine reads them from our environment
+    done = process.run([program, "info"], timeout=_TRIAL_SECONDS)
+    return None if done.ok else done.last_error(1) or f"exit status {done.returncode}"
+
+
+def try_engine() -> Availability:
+    """Say whether an engine answers here, and which."""
+    try:
+        found = find_engine()
+    except ToolMissingError as error:
+        return Availability("container", works=False, why=error.message)
+    version = process.run([found.program, "--version"], timeout=_TRIAL_SECONDS).stdout.strip()
+    return Availability("container", works=True, why=version or found.name)
