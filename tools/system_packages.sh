@@ -6,6 +6,7 @@ set -euo pipefail
 packages=(
   bubblewrap      # isolation: the sandbox level "bwrap"
   docker-registry # the registry that bundles go to and come from
+  mmdebstrap      # system files of Debian for an image, without a registry
   nodejs          # JSON and regular expressions as ECMAScript has them
   openssl         # certificates for registries that speak TLS on loopback
   podman          # images of environments of kind container

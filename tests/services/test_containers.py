@@ -22,6 +22,7 @@ from rra.audit import Budget
 from rra.environment import Built
 from rra.environment.kinds import BuildRequest, find_kind
 from rra.errors import CorruptError, EnvironmentBuildError, UsageError
+from rra.evidence import EVENTS
 from rra.verify import Options, verify_artifact
 from tests.support.artifacts import COMPUTES, make_artifact
 from tests.support.needs import needs
@@ -207,3 +208,47 @@ def test_the_end_of_a_launcher_comes_through(tmp_path: Path, script: str, word: 
     (run,) = api.run(root).runs
     record = json.loads((root / run.evidence / "record.json").read_text())
     assert record["termination"] == word
+
+
+PYTHON = """\
+import json, os, pathlib, random, sys
+random.seed(7)
+data = json.loads(pathlib.Path(os.environ["RRA_DATA_DIR"], "d.json").read_text())
+out = pathlib.Path(os.environ["RRA_OUTPUT_DIR"])
+(out / "metrics.json").write_text(json.dumps({"accuracy": 100 * data["right"] / data["all"]}))
+print(sys.version.split()[0], sys.prefix)
+"""
+
+
+@pytest.mark.slow
+@needs("mmdebstrap")
+def test_python_of_a_debian_image_is_used_and_watched(tmp_path: Path) -> None:
+    """The base comes from Debian's own archive, by its own tool; no registry of images."""
+    place = tmp_path / "debian"
+    env = {
+        "kind": "container",
+        "lock": "environment/cpu/Containerfile",
+        "rootfs": "environment/cpu/rootfs.tar",
+    }
+    main = {"entry": "launchers/main.py", "environment": "cpu", "outputs": ["metrics.json"]}
+    make_artifact(place, {"main.py": COMPUTES}, environments={"cpu": env}, launchers={"main": main})
+    for folder in ("environment/cpu", "data"):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+    (place / "data/d.json").write_text('{"right": 88, "all": 89}')
+    (place / "launchers/main.py").write_text(PYTHON)
+    archive = place / "environment/cpu/rootfs.tar"
+    options = ["--variant=extract", "--include=dash,python3", "--skip=output/dev"]
+    subprocess.run(["mmdebstrap", "--quiet", *options, "bookworm", archive], check=True)
+    lock(place)
+    (one,) = api.env_build(place).environments
+    assert (one.level, one.interpreter) == ("rebuilt offline", "image")
+    assert str(one.python).startswith("3.11.")
+    (run,) = api.run(place).runs
+    assert run.ok, run.message
+    assert (run.sandbox, run.recorder) == ("container", "audit-hook")
+    record = json.loads((place / run.evidence / "record.json").read_text())
+    assert record["platform"]["python"] == one.python
+    assert record["seed"]["observed"] == [7]
+    assert '"path":"data/d.json"' in (place / run.evidence / EVENTS).read_text()
+    printed = (place / "outputs/main/stdout.txt").read_text()
+    assert printed == f"{one.python} /usr\n"

@@ -65,6 +65,7 @@ def _full_disk() -> bool:
 NEEDS = {
     "bwrap": Need(_bwrap, "apt-get install bubblewrap"),
     "podman": Need(lambda: _succeeds("podman", "info"), "apt-get install podman"),
+    "mmdebstrap": Need(lambda: _succeeds("mmdebstrap", "--version"), "apt-get install mmdebstrap"),
     "runc": Need(lambda: _succeeds("runc", "--version"), "apt-get install runc"),
     "strace": Need(_strace, "apt-get install strace"),
     "docker-registry": Need(

@@ -48,7 +48,7 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
     from rra._base import process
     from rra.environment import platform_facts
     from rra.launch import probe_recorder
-    from rra.sandbox import probe
+    from rra.sandbox import probe, try_engine
 
     found: list[Capability] = []
     for one in probe():
@@ -62,6 +62,17 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
                 install="apt-get install bubblewrap" if one.name == "bwrap" else "",
             )
         )
+    progress("asking podman and docker")
+    engine = try_engine()
+    found.append(
+        Capability(
+            name="sandbox container",
+            works=engine.works,
+            detail=engine.why,
+            needed_for="environments of kind container: building images and running in them",
+            install="apt-get install podman",
+        )
+    )
     progress("trying strace")
     recorder = probe_recorder()
     found.append(

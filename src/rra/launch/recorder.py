@@ -57,12 +57,14 @@ class Recorder:
         reader: Reads the trace, when strace works here.
         program: The strace that is used.
         observed: Whether the observer is in place.
+        python: Version of the environment's Python; empty where it has none that is known.
     """
 
     space: Workspace
     reader: TraceReader | None
     program: Path | None
     observed: bool
+    python: str = ""
 
     @classmethod
     def start(
@@ -84,7 +86,7 @@ class Recorder:
         observed = _version(python) >= _OLDEST
         if observed:
             cls._write_observer(space, readable, hook=reader is None)
-        return cls(space, reader, program, observed)
+        return cls(space, reader, program, observed, python)
 
     @staticmethod
     def _write_observer(space: Workspace, readable: list[Path], *, hook: bool) -> None:
@@ -121,7 +123,8 @@ class Recorder:
             level = "audit-hook"
         seen.gaps[:0] = _GAPS[level]
         if not self.observed:
-            seen.gaps.append("seeds were not seen: no Python that could be watched was known")
+            why = "this Python is too old" if self.python else "the environment names no Python"
+            seen.gaps.append(f"seeds were not seen: {why} to be watched")
         return seen, level
 
 

@@ -15,7 +15,7 @@ from rra.api import lock
 from rra.artifact import Artifact, load_artifact
 from rra.environment.kinds import JULIA, BuildRequest, EnvironmentKind, LockRequest, find_kind
 from rra.environment.kinds.containerfile import render_containerfile
-from rra.environment.kinds.system import installed_versions
+from rra.environment.kinds.system import installed_versions, parse_installed
 from rra.errors import EnvironmentBuildError, LockError, RraError, UnavailableError, UsageError
 from rra.model import Environment
 from tests.support.artifacts import COMPUTES, make_artifact
@@ -188,6 +188,8 @@ def test_system_packages_are_looked_for(
     artifact: Callable[..., Artifact], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = ["dpkg", "no-such-package-anywhere"]
+    said = "installed dash 0.5.12-2\nunpacked python3 3.11.2-1\npython /usr/bin/python3\n"
+    assert parse_installed(said) == {"dash": "0.5.12-2"}
     if installed_versions(["dpkg"]):
         assert list(installed_versions(wanted)) == ["dpkg"]
     made = artifact()
