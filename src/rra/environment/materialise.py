@@ -248,11 +248,16 @@ def _build(
         wanted.write_text(render_requirements(plan.packages), "utf-8")
         link_mode = os.environ.get("UV_LINK_MODE", "copy")
         arguments = _install_arguments(place, plan, scratch / WHEELS_DIR)
-        if lasting:
+        if lasting and can_compile(plan.interpreter.version):
             arguments.append("--compile-bytecode")
         done = uv([*arguments, "-r", wanted], UV_LINK_MODE=link_mode)
         if not done.ok:
             raise _refusal(done.stderr, plan)
+
+
+def can_compile(python: str) -> bool:
+    """Tell whether uv can compile bytecode with a Python; its program for that needs PEP 552."""
+    return parse_minor(python) >= (3, 7)
 
 
 def _insist_on_wheels(plan: _Plan) -> None:

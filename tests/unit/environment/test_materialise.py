@@ -19,6 +19,7 @@ from rra._base import canonical
 from rra._base.files import sha256_file
 from rra.artifact import Artifact, load_artifact
 from rra.environment import lock_environment, materialise
+from rra.environment.materialise import can_compile
 from rra.errors import (
     CorruptError,
     EnvironmentBuildError,
@@ -317,3 +318,11 @@ def test_two_builds_at_once_make_one_environment(
     assert sorted(index.fetched) == [ALPHA, BETA]
     mark = json.loads((built / ".rra-environment.json").read_text())
     assert mark["lock"] == sha256_file(locked.root / "environment/cpu/pylock.toml")
+
+
+@pytest.mark.parametrize(("version", "able"), [("3.6.15", False), ("3.7.0", True), ("3.11", True)])
+def test_python_3_6_is_not_asked_to_compile_with_a_program_that_it_cannot_run(
+    version: str, *, able: bool
+) -> None:
+    # uv's program uses py_compile.PycInvalidationMode, which is new in Python 3.7.
+    assert can_compile(version) is able
