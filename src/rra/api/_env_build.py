@@ -28,7 +28,7 @@ class BuiltEnvironment:
         kind: Its kind.
         level: What was reached: ``locked`` needs an index, ``bundled`` has every wheel beside
             the lock, ``rebuilt offline`` was built from these alone, ``runs`` imports as well what
-            the code imports.
+            the code imports, which is something.
         python: Full version of its Python; None where the kind has none or does not say.
         interpreter: ``own`` for the one that the artifact carries, ``host`` for one of here,
             ``image`` for what the image has.
@@ -177,7 +177,8 @@ def _tried(
     if made.root is None or made.python is None or made.base_prefix is None:
         return one
     failed = try_imports(Installed(made.root, made.python, made.base_prefix), statements)
-    level: Level = "runs" if one.level == "rebuilt offline" and not failed else one.level
+    shown = bool(statements) and not failed
+    level: Level = "runs" if one.level == "rebuilt offline" and shown else one.level
     return dataclasses.replace(
         one, level=level, imports=len(statements), failed=tuple(map(str, failed))
     )

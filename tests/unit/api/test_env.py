@@ -233,6 +233,27 @@ def test_what_the_code_imports_is_imported_where_that_is_asked(root: Path) -> No
     assert failed.startswith("from beta import gone fails: ImportError: cannot import name 'gone'")
 
 
+def test_nothing_to_install_is_rebuilt_offline_but_shows_nothing_that_runs(
+    server: ToyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", NOWHERE)
+    root = artifact(tmp_path / "empty", [])
+    (reached,) = api.lock(root, keep=True).levels
+    assert (reached.level, reached.wheels, reached.beside) == ("bundled", 0, 0)
+    (one,) = api.env_build(root, imports=True).environments
+    assert (one.level, one.packages, one.imports) == ("rebuilt offline", (), 0)
+
+
+def test_lock_says_whether_an_index_is_still_needed(root: Path) -> None:
+    (reached,) = api.lock(root, keep=True).levels
+    assert (reached.level, reached.wheels, reached.beside) == ("locked", 2, 0)
+    (reached,) = api.lock(root, keep=True, wheels=True).levels
+    assert (reached.level, reached.wheels, reached.beside) == ("bundled", 2, 2)
+    (root / PLACE / "wheels" / BETA).unlink()
+    (reached,) = api.lock(root, keep=True).levels
+    assert (reached.level, reached.wheels, reached.beside) == ("locked", 2, 1)
+
+
 def test_a_wheel_that_came_with_one_artifact_serves_another(
     root: Path, server: ToyServer, tmp_path: Path
 ) -> None:

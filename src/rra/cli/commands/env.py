@@ -204,6 +204,8 @@ def _built(one: BuiltEnvironment) -> list[str]:
 def _imported(one: BuiltEnvironment) -> list[str]:
     if one.imports is None:
         return []
+    if not one.imports:
+        return ["imports: the code imports no package, so nothing shows that it runs"]
     good = one.imports - len(one.failed)
     return [f"imports: {good} of {one.imports} of the code's work", *one.failed]
 
