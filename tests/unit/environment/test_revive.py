@@ -21,7 +21,7 @@ from rra.environment.revive import Attempt, Search, Tried, ranked
 from rra.environment.smoke import Installed, try_imports
 from rra.errors import LockError, NoSolutionError
 from tests.unit.environment.conftest import PYTHON
-from tests.unit.environment.toy_index import ToyIndex, make_sdist, make_wheel
+from tests.unit.environment.toy_index import ToyIndex, make_wheel
 
 TODAY = "2024-01-01"
 
@@ -236,16 +236,13 @@ def test_a_backend_that_no_package_declares_is_added_and_the_manifest_says_why(
 
 
 @pytest.mark.usefixtures("one_python")
-@pytest.mark.parametrize("offered", ["nowhere", "not yet", "broken"])
+@pytest.mark.parametrize("offered", ["nowhere", "not yet"])
 def test_where_a_backend_cannot_be_had_the_environment_without_it_is_locked(
     index: ToyIndex, root: Path, artifact: Callable[..., Artifact], offered: str
 ) -> None:
     backend(index)
     if offered == "not yet":
         index.add_wheel("toolz", "1.0", "2023-01-01")
-    elif offered == "broken":
-        broken = make_sdist("toolz", "1.0", fails=True)
-        index.add("toolz", "toolz-1.0.tar.gz", broken, "2020-01-01")
     (root / "code" / "main.py").write_text("import joblib\n")
     artifact('as_of: "2022-01-01", as_of_why: author, requirements: [joblib]')
     (one,) = api.lock(root, search=True).environments
