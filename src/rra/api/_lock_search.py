@@ -17,7 +17,7 @@ from rra.artifact.edit import set_comment, set_value
 from rra.errors import LockError, NoSolutionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rra.environment.revive import Attempt, Tried
     from rra.model import Environment
@@ -118,7 +118,7 @@ def search_environment(
         best = outcome.tried
         if best.stage not in {"import", "works"}:
             raise _nothing(best, len(search.tried))
-        _keep_wheels(wheels, own)
+        _keep_wheels(wheels, own, best.versions)
     found = Found(
         python=start_python(environment, start, best.attempt),
         as_of=best.attempt.day,
@@ -184,10 +184,13 @@ def _own_wheels(artifact: Artifact, name: str, environment: Environment) -> Path
     return lock.parent / "wheels"
 
 
-def _keep_wheels(made: Path, own: Path) -> None:
-    """Keep what was built, so that the lock names these very files."""
+def _keep_wheels(made: Path, own: Path, versions: Collection[str]) -> None:
+    """Keep what was built of the versions that are locked, so that the lock names these files."""
+    from packaging.utils import parse_wheel_filename
+
     for path in sorted(made.glob("*.whl")):
-        if not (own / path.name).exists():
+        name, version, _, _ = parse_wheel_filename(path.name)
+        if f"{name} {version}" in versions and not (own / path.name).exists():
             own.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, own / path.name)
 

@@ -21,7 +21,7 @@ from rra.environment.revive import Attempt, Search, Tried, ranked
 from rra.environment.smoke import Installed, try_imports
 from rra.errors import LockError, NoSolutionError
 from tests.unit.environment.conftest import PYTHON
-from tests.unit.environment.toy_index import ToyIndex, make_wheel
+from tests.unit.environment.toy_index import ToyIndex, make_sdist, make_wheel
 
 TODAY = "2024-01-01"
 
@@ -104,11 +104,11 @@ def breaking(index: ToyIndex) -> None:
     """Offer gamma, whose 1.1 of 2021-06-01 lost a name and whose 2.0 cannot be imported."""
     for version, day, body in (
         ("1.0", "2020-01-01", "def old(): pass\n"),
-        ("1.1", "2021-06-01", ""),
         ("2.0", "2023-06-01", "raise ImportError('gone')\n"),
     ):
         name = f"gamma-{version}-py3-none-any.whl"
         index.add("gamma", name, make_wheel("gamma", version, body=body), day)
+    index.add("gamma", "gamma-1.1.tar.gz", make_sdist("gamma", "1.1"), "2021-06-01")
 
 
 @pytest.mark.usefixtures("one_python")
@@ -129,6 +129,8 @@ def test_imports_of_the_code_bisect_the_day_and_the_lock_says_so(
         f"installing environment trial: Python {platform.python_version()}, 2 packages"
     ]
     assert "gamma 1.1 again, which lacks what the code imports of it" in lines
+    # gamma 1.1 was built for the tries, and stays behind with them.
+    assert not list(root.glob("environment/cpu/wheels/*"))
     assert one.as_of is not None
     assert "2021-05-24" <= one.as_of <= "2021-05-31"
     assert one.tried[0].stage == "import"

@@ -108,7 +108,8 @@ def _reached(one: ReachedLevel) -> str:
 
 
 def _tried(one: Try) -> str:
-    why = f" fails: {one.why}" if one.why else ""
+    said = {"works": ", "}.get(one.stage, " fails: ")
+    why = f"{said}{one.why}" if one.why else ""
     return f"Python {one.python} as of {one.as_of}: {one.stage}{why}"
 
 
