@@ -86,6 +86,7 @@ class ExplainedPackage:
         place: Where it is asked for, as ``file:line``.
         required_by: Locked packages that need it.
         overtaken_by: The newest version of the day, where the locked one is years older.
+        index: Name of the further index of uv's settings that it came from.
         chains: Shortest ways to it from packages that a file asks for.
         manifest: File that was followed.
         manifest_why: Why that file.
@@ -103,6 +104,7 @@ class ExplainedPackage:
     place: str | None = None
     required_by: tuple[str, ...] = ()
     overtaken_by: str | None = None
+    index: str | None = None
     chains: tuple[tuple[str, ...], ...] = ()
     manifest: str | None = None
     manifest_why: str | None = None

@@ -25,6 +25,7 @@ from rra.environment.pylock import (
     read_pylock,
     render_requirements,
 )
+from rra.environment.requirement_files import is_one_build, of_any_build
 from rra.environment.why import without_credentials
 from rra.errors import Problem, UsageError
 
@@ -111,6 +112,7 @@ def check_lock(
         *_settings(env, env_id, lock),
         *_companion(lock),
         *_requirements(lock, needed),
+        *_single_builds(lock, needed),
         *_wheels(env, lock),
     ]
     order = {"error": 0, "warning": 1}
@@ -214,9 +216,31 @@ def _unmet(text: str, lock: ReadLock) -> str:
         return ""
     if not found:
         return f"{text} is needed and not locked"
-    if any(wanted.specifier.contains(version, prereleases=True) for version in found):
+    loose = Requirement(of_any_build(text)).specifier
+    if any(loose.contains(version, prereleases=True) for version in found):
         return ""
     return f"{text} is needed; {name} {', '.join(found)} is locked"
+
+
+def _single_builds(lock: ReadLock, needed: Sequence[str]) -> Iterator[Problem]:
+    """Name builds that are asked for and not locked, and those of which no source is known."""
+    for text in filter(is_one_build, needed):
+        wanted = Requirement(text)
+        found = [p.version for p in lock.packages if p.name == canonicalize_name(wanted.name)]
+        if found and not any(wanted.specifier.contains(version) for version in found):
+            message = f"{text} names one build; another of that version is locked: {found[0]}"
+            hint = "configure the index that has that build (UV_INDEX), then: rra lock"
+            yield Problem(message, lock.name, hint=hint, severity="warning")
+    table = lock.facts.get("why")
+    why = table if isinstance(table, dict) else {}
+    for package in lock.packages:
+        entry = why.get(package.name)
+        indexed = isinstance(entry, dict) and bool(entry.get("index"))
+        beside = all(wheel.name in lock.beside for wheel in package.wheels)
+        if "+" in package.version and not indexed and not beside:
+            message = f"{package.name} {package.version} is one build, which no public index has"
+            hint = "let its wheel travel along with the lock: rra lock --keep --wheels"
+            yield Problem(message, lock.name, hint=hint, severity="warning")
 
 
 def _plain(text: str) -> str:

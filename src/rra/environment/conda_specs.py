@@ -23,6 +23,11 @@ def split_spec(spec: str) -> tuple[str, str]:
     return match["name"].lower(), (match["version"] or "").strip()
 
 
+def has_build(spec: str) -> bool:
+    """Tell whether a specification names a build (``numpy=1.26.4=py311h64a7726_0``)."""
+    return re.fullmatch(r"=?=?[^=<>!~,|]+=[^=]*[^=*]", split_spec(spec)[1]) is not None
+
+
 def read_conda_spec(spec: str) -> tuple[str | None, str]:
     """Translate a conda specification into a requirement (PEP 508).
 

@@ -36,6 +36,7 @@ def explain_package(env_id: str, lock: ReadLock, name: str) -> ExplainedPackage 
         place=_text(own, "place"),
         required_by=_texts(own, "required-by"),
         overtaken_by=_text(own, "overtaken-by"),
+        index=_text(own, "index"),
         chains=tuple(_chains(name, why)),
         manifest=_text(facts, "manifest"),
         manifest_why=_text(facts, "manifest-why"),

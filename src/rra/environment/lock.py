@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from packaging.markers import Marker
@@ -26,10 +26,18 @@ from rra.environment.pylock import (
     render_requirements,
 )
 from rra.environment.readme import keeps_own_text, render_readme
-from rra.environment.resolve import LAST, Resolution, ResolvedPackage, required_by, resolve
+from rra.environment.resolve import (
+    LAST,
+    RemoteFile,
+    Resolution,
+    ResolvedPackage,
+    required_by,
+    resolve,
+)
 from rra.environment.runtime import INTERPRETER_NAME, read_description
 from rra.environment.search import diagnose, explained
-from rra.environment.wheels import build_wheel, describe_wheel, find_wheel, wheel_tags
+from rra.environment.sources import builds_to_be_had, other_indexes
+from rra.environment.wheels import build_wheel, describe_wheel, download, find_wheel, wheel_tags
 from rra.environment.why import Reasons, WhyEach, earlier_facts, why_each, without_credentials
 from rra.errors import LockError, NoSolutionError, UsageError
 from rra.model import Environment, EnvironmentLock
@@ -187,39 +195,64 @@ def lock_environment(
         readme=folder / README_NAME,
         built=tuple(built),
         changed=before != _bytes_of(folder),
-        notes=(*map(str, found.old), *expected.notes(p.name for p in packages)),
+        notes=(*found.notes(), *expected.notes(p.name for p in packages)),
     )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Found:
-    """What was resolved, what needs each package, and which versions are of another era."""
+    """What was resolved, what needs each package, what is of another era or from where else."""
 
     packages: Sequence[ResolvedPackage] = ()
     needed_by: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     old: Sequence[Overtaken] = ()
+    indexes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    builds: Sequence[str] = ()
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a person should know."""
+        yield from self.builds
+        yield from map(str, self.old)
+        for package in self.packages:
+            if package.name in self.indexes:
+                index = self.indexes[package.name]
+                yield (
+                    f"{package.name} {package.version} comes from an index of your settings "
+                    f"({index}): who installs it needs that one, or the wheels (--wheels)"
+                )
 
     def why(self, names: Sequence[str], requirements: Sequence[str], given: Reasons) -> WhyEach:
         """Return for each locked package what asked for it, and what it was overtaken by."""
         old = {one.name: one.fact() for one in self.old}
-        return why_each(names, requirements, given.places, self.needed_by, old)
+        more = {"overtaken-by": old, "index": self.indexes}
+        return why_each(names, requirements, given.places, self.needed_by, more)
 
 
 def _find(
     requirements: Sequence[str], target: Resolution, expected: Expected, say: Progress | None
 ) -> _Found:
     """Resolve; without a progress function for a mere trial, which needs no reasons."""
+    builds = builds_to_be_had(requirements, target)
+    requirements = builds.requirements
     try:
         resolved = resolve(requirements, target)
     except NoSolutionError as error:
         if say is None:
             raise
         raise explained(error, diagnose(requirements, target, say), target) from error
-    packages = [expected.allowed(package) for package in resolved]
+    packages = [
+        package if package.name in builds.loosened else expected.allowed(package)
+        for package in resolved
+    ]
     if say is None:
         return _Found(packages)
-    old = overtaken(requirements, resolved, target)
-    return _Found(packages, required_by(requirements, target), old)
+    return _Found(
+        packages,
+        required_by(requirements, target),
+        overtaken(requirements, resolved, target),
+        other_indexes(packages, target),
+        builds.notes,
+    )
 
 
 def folder_name(root: Path, folder: Path) -> PurePosixPath:
@@ -362,6 +395,8 @@ class _Chooser:
             usable = [wheel for wheel in package.wheels if wheel_tags(wheel.name) & tags]
             for wheel in usable:
                 chosen[wheel.name] = Wheel(wheel.name, wheel.sha256, wheel.size)
+                if wheel.is_local:
+                    own.append(self.bring(wheel))
             if usable or any(wheel_tags(name) & tags for name in own):
                 continue
             path = find_wheel(self.folder, package.name, package.version, tags)
@@ -372,6 +407,13 @@ class _Chooser:
         version = package.version or str(parse_wheel_filename(own[0])[1])
         wheels = tuple(chosen.values())
         return LockedPackage(package.name, version, wheels, package.marker), own
+
+    def bring(self, wheel: RemoteFile) -> str:
+        """Copy a wheel that only a folder of this machine has to where it travels along."""
+        self.folder.mkdir(exist_ok=True)
+        if not (self.folder / wheel.name).exists():
+            download(wheel, self.folder)
+        return wheel.name
 
     def build(self, package: ResolvedPackage, platform: Platform) -> Path:
         """Build the wheel of a package for a platform."""

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rra._base.yaml import parse_yaml
-from rra.environment.conda_specs import python_of_spec, read_conda_spec, split_spec
+from rra._base.counts import counted
+from rra._base.yaml import YamlDocument, parse_yaml
+from rra.environment.conda_specs import has_build, python_of_spec, read_conda_spec, split_spec
 from rra.environment.requirement_files import Requirements, decode
 from rra.errors import FormatError
 
@@ -28,6 +29,7 @@ def read_conda(path: Path, name: str) -> Requirements:
         result.remark(name, error.problems[0].message, line=error.problems[0].line)
         return result
     data = document.data if isinstance(document.data, dict) else {}
+    _remark_machine(data, name, document, result)
     system: list[str] = []
     for index, item in enumerate(data.get("dependencies") or []):
         line = document.position(("dependencies", index))[0]
@@ -55,6 +57,27 @@ def read_conda(path: Path, name: str) -> Requirements:
         message = f"system packages of conda are left out, wheels bring their own: {shown}"
         result.remark(name, message)
     return result
+
+
+def _remark_machine(
+    data: Mapping[str, Any], name: str, document: YamlDocument, result: Requirements
+) -> None:
+    """Say what of an exported environment holds for the author's machine alone; none is used."""
+    if "prefix" in data:
+        line = document.position(("prefix",))[0]
+        message = "prefix names a folder of the author's machine; it is not used"
+        result.remark(name, message, line=line, hint="leave it out: conda env export --no-builds")
+    bound = [
+        (index, str(item))
+        for index, item in enumerate(data.get("dependencies") or [])
+        if not isinstance(item, dict) and has_build(str(item))
+    ]
+    if bound:
+        index, first = bound[0]
+        line = document.position(("dependencies", index))[0]
+        count = counted(len(bound), "package is pinned", "packages are pinned")
+        message = f"{count} to a build for one platform, such as {first}; the version is taken"
+        result.remark(name, message, line=line)
 
 
 def _take_pip(text: str, name: str, line: int, result: Requirements) -> None:

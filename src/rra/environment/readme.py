@@ -166,6 +166,8 @@ def _why(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"asked for: {entry['requirement']}{place}"
     if "required-by" in entry:
         yield f"needed by {', '.join(entry['required-by'])}"
+    if "index" in entry:
+        yield f"not on the default index: configure {entry['index']}, or use wheels/"
     if "overtaken-by" in entry:
         yield f"{entry['overtaken-by']} was there, and could not be had"
 

@@ -89,6 +89,11 @@ def is_one_build(text: str) -> bool:
     return _LOCAL_LABEL.search(text) is not None
 
 
+def of_any_build(text: str) -> str:
+    """Return a requirement of one build as one of any build of that version."""
+    return _LOCAL_LABEL.sub(lambda match: "==" + match[1], text)
+
+
 def decode(data: bytes) -> tuple[str, str | None]:
     """Decode a text file of unknown encoding.
 
@@ -132,7 +137,6 @@ def clean_requirement(text: str) -> tuple[str | None, str]:
     except InvalidRequirement as error:
         return None, f"{text!r} is not a requirement: {str(error).splitlines()[0]}"
     given, name = requirement.name, canonicalize_name(requirement.name)
-    local = _LOCAL_LABEL.search(text)
     cleaned: str | None = text
     remark = ""
     if name == "pkg-resources":
@@ -145,9 +149,6 @@ def clean_requirement(text: str) -> tuple[str | None, str]:
         remark = f"{given} is not the package that is meant; {cleaned} is"
         if requirement.specifier:
             remark += ", and the version given is not one of it"
-    elif local is not None:
-        cleaned = _LOCAL_LABEL.sub(lambda match: "==" + match[1], text)
-        remark = f"{text} asks for one build of {local[1]}; taken as {cleaned}"
     return cleaned, remark
 
 
@@ -213,9 +214,8 @@ def _take(content: str, place: str, result: Requirements, *, constraint: bool) -
         result.constraints.append(requirement)
     elif requirement is not None:
         result.found.append((requirement, place))
-        if not is_one_build(text):  # else the digest is that of a build that is not asked for
-            digests = [*_HASH.findall(content), *_FRAGMENT.findall(content)]
-            result.vouch(Requirement(requirement).name, hashes_of(digests))
+        digests = [*_HASH.findall(content), *_FRAGMENT.findall(content)]
+        result.vouch(Requirement(requirement).name, hashes_of(digests))
 
 
 _OWN_CODE_HINT = (

@@ -20,6 +20,7 @@ from rra.environment.legacy import legacy_configuration
 from rra.environment.platforms import Platform, parse_minor
 from rra.environment.undeclared import KNOWN, MOST, missing_distribution
 from rra.environment.uvtool import (
+    FURTHER_SOURCES,
     TIMED_OUT,
     build_reason,
     condense,
@@ -54,6 +55,11 @@ class RemoteFile:
     place: str
     sha256: str
     size: int | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies in a folder of this machine."""
+        return "://" not in self.place or self.place.startswith("file:")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,6 +101,8 @@ class Resolution:
         as_of: Day or moment as of which is resolved; None for no limit.
         patience: Seconds for one resolution, with the builds that metadata asks for; None for
             no limit.
+        index: Address of the one index that is asked, empty for the reader's default one; None
+            for all of the reader's. It may hold credentials, so nothing shows it.
     """
 
     python: str
@@ -103,6 +111,7 @@ class Resolution:
     platforms: Sequence[Platform]
     as_of: str | None
     patience: int | None = None
+    index: str | None = dataclasses.field(default=None, repr=False)
 
     @property
     def cutoff(self) -> list[str | Path]:
@@ -242,9 +251,11 @@ def _compile(
     (place / "requirements.in").write_text("\n".join(requirements) + "\n", "utf-8")
     command = [*_arguments(target), *form, *more]
     needs = dict(KNOWN)
+    only = {"UV_DEFAULT_INDEX": target.index} if target.index else {}
+    without = () if target.index is None else FURTHER_SOURCES
     for _ in range(MOST):
         (place / "uv.toml").write_text(legacy_configuration(needs), "utf-8")
-        done = run_uv(command, cwd=place, patience=target.patience)
+        done = run_uv(command, cwd=place, patience=target.patience, variables=only, without=without)
         found = _undeclared(done)
         if found is None or found[1] in needs.get(found[0], ()):
             break

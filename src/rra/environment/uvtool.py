@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rra._base import process
@@ -19,6 +19,9 @@ _DROPPED = frozenset(
 )
 """Variables that would change what is resolved or where it goes. Where packages come from
 (`UV_INDEX…`, `UV_OFFLINE`, certificates, proxies, uv's own configuration) is the reader's."""
+
+FURTHER_SOURCES = ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS")
+"""Variables that name sources of packages besides the default index."""
 
 _GLYPHS = re.compile(r"[×╰─▶│├]+")
 _USERINFO = re.compile(r"(?<=://)[^/\s@`]+@")
@@ -60,6 +63,7 @@ def run_uv(
     variables: dict[str, str] | None = None,
     timeout: float | None = None,
     patience: int | None = None,
+    without: Collection[str] = (),
 ) -> Completed:
     """Run uv with the reader's configuration, without colours and progress bars.
 
@@ -70,19 +74,30 @@ def run_uv(
         timeout: Seconds after which it is killed.
         patience: Seconds after which it ends with all that it started, compilers too; the exit
             status is then `TIMED_OUT`.
+        without: Variables of the reader's that it does not get.
     """
     prefix = ["timeout", "--kill-after=5", str(patience)] if patience else []
     return process.run(
         [*prefix, find_uv(), *arguments],
         cwd=cwd,
-        env=environment_for_tools({"UV_NO_PROGRESS": "1", "NO_COLOR": "1", **(variables or {})}),
+        env=environment_for_tools(
+            {"UV_NO_PROGRESS": "1", "NO_COLOR": "1", **(variables or {})}, without=without
+        ),
         timeout=timeout,
     )
 
 
-def environment_for_tools(variables: dict[str, str]) -> dict[str, str]:
-    """Return the reader's environment without what would change a resolution."""
-    kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
+def environment_for_tools(
+    variables: dict[str, str], *, without: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the reader's environment without what would change a resolution.
+
+    Args:
+        variables: Variables set on top of it.
+        without: Further variables that are left out.
+    """
+    dropped = {*_DROPPED, *without}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return kept | variables
 
 

@@ -6,7 +6,8 @@ The lock keeps it under ``[tool.rra]``, where whoever asks later finds it withou
 - ``as-of-why`` and ``python-why``: where the day and the Python come from;
 - ``why``: for each package the ``requirement`` that asked for it, the ``place`` of that
   (``file:line``), under ``required-by`` the packages that need it, and under ``overtaken-by``
-  the newest version of the day with its own, where that is years newer.
+  the newest version of the day with its own, where that is years newer; and under ``index``
+  the name of the further index of uv's settings that it came from.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def why_each(
     requirements: Sequence[str],
     places: Mapping[str, str],
     required_by: Mapping[str, Sequence[str]],
-    overtaken_by: Mapping[str, str] | None = None,
+    more: Mapping[str, Mapping[str, str]] | None = None,
 ) -> WhyEach:
     """Return for each locked package what asked for it.
 
@@ -77,7 +78,7 @@ def why_each(
         requirements: What was asked for (PEP 508).
         places: Where each package is asked for.
         required_by: Which locked packages need each one.
-        overtaken_by: The newest version of the day, for packages that are far older.
+        more: Further keys, each with what it says of packages.
     """
     asked: dict[str, list[str]] = {}
     for text in requirements:
@@ -92,8 +93,7 @@ def why_each(
         others = sorted(set(required_by.get(name, ())))
         if others:
             entry["required-by"] = others
-        if overtaken_by and name in overtaken_by:
-            entry["overtaken-by"] = overtaken_by[name]
+        entry |= {key: said[name] for key, said in (more or {}).items() if name in said}
         if entry:
             table[name] = entry
     return table

@@ -370,6 +370,8 @@ def _reasons(package: str, one: ExplainedPackage) -> list[str]:
         lines.append(f"  asked for    {one.requirement}{f' ({one.place})' if one.place else ''}")
     if one.required_by:
         lines.append(f"  needed by    {', '.join(one.required_by)}")
+    if one.index:
+        lines.append(f"  comes from   the index {one.index} of its author's settings")
     if one.overtaken_by:
         lines.append(f"  overtaken    by {one.overtaken_by}, which was there on the day")
     lines += [f"  by way of    {' → '.join(chain)}" for chain in one.chains]

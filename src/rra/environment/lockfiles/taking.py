@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from rra.environment.lockfiles.graph import Edge, Node, needed, valid_marker
-from rra.environment.requirement_files import Requirements, decode, is_one_build
+from rra.environment.requirement_files import Requirements, decode
 
 MOST_BYTES = 32 * 1024 * 1024
 """A lock beyond this size is not read."""
@@ -131,5 +131,5 @@ def _take(node: Node, marker: str, name: str, result: Requirements) -> None:
     text = f"{pin} ; {marker}" if marker else pin
     before = len(result.found)
     result.take(text, name, node.line or None)
-    if len(result.found) > before and not is_one_build(text):
+    if len(result.found) > before:
         result.vouch(node.name, node.hashes)
