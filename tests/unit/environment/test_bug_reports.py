@@ -212,7 +212,7 @@ def test_bad_input_of_every_kind_is_locked_or_said_and_never_run(
     artifact()
     answer = rra("lock", root, "--json").expect(0)
     result = json.loads(answer.out)["result"]
-    assert result["environments"][0]["packages"] == ["alpha 1.0"]
+    assert result["environments"][0]["packages"] == ["alpha 1.0", "beta 2.0"]
     notes = "\n".join(result["notes"])
     for expected in (
         "requirements.txt:2: --index-url names a source of packages",
