@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Mapping
+from typing import Self
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,6 +29,23 @@ class Amount:
         """Seconds that the rest takes at this rate; None where nobody can tell."""
         left = max(self.total - self.done, 0)
         return left / self.rate if self.rate > 0 else None
+
+
+class Event(str):
+    """A line of progress that also says what happened as fields, for whoever reads events.
+
+    Attributes:
+        fields: What happened; ``event`` is its kind.
+    """
+
+    __slots__ = ("fields",)
+    fields: Mapping[str, str | int]
+
+    def __new__(cls, line: str, **fields: str | int) -> Self:
+        """Make a line with fields."""
+        made = super().__new__(cls, line)
+        made.fields = fields
+        return made
 
 
 class LiveProgress(abc.ABC):

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 import click
 
+from rra._base.progress import Event
 from rra.cli.hints import for_artifact
 from rra.errors import Problem, RraError, StorageError, UsageError
 
@@ -124,6 +125,7 @@ def answer(
     render: Callable[[Any], str],
     *,
     as_json: bool,
+    events: bool = False,
 ) -> None:
     """Call a function of the api, print its result, and exit with its code.
 
@@ -132,9 +134,10 @@ def answer(
         call: Calls the api with a progress function.
         render: Makes the text for people.
         as_json: Print the envelope instead.
+        events: With the envelope, write each step to standard error as a JSON document.
     """
     try:
-        with _progress(quiet=as_json) as progress:
+        with _progress(quiet=as_json, events=verb if events else "") as progress:
             result = call(progress)
     except RraError as error:
         _fail(verb, error, as_json=as_json)
@@ -288,13 +291,27 @@ def safe(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
+def _event(verb: str, line: str) -> str:
+    """Return a step of a verb as a JSON document on one line (schemas/cli/lock-event)."""
+    fields = line.fields if isinstance(line, Event) else {"event": "step"}
+    return json.dumps({"rra": ENVELOPE_VERSION, "verb": verb, "message": str(line), **fields})
+
+
 def _silent(line: str) -> None:
     del line
 
 
 @contextlib.contextmanager
-def _progress(*, quiet: bool) -> Iterator[Progress]:
-    """Yield a function that takes lines: shown with bars on a terminal, plain elsewhere."""
+def _progress(*, quiet: bool, events: str = "") -> Iterator[Progress]:
+    """Yield a function that takes lines: shown with bars on a terminal, plain elsewhere.
+
+    Args:
+        quiet: Show nothing.
+        events: Verb whose steps are written as JSON documents where nothing is shown.
+    """
+    if quiet and events:
+        yield lambda line: click.echo(_event(events, line), err=True)
+        return
     if quiet:
         yield _silent
         return

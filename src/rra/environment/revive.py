@@ -13,6 +13,8 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
+from rra._base.progress import Event
+
 Pythons = Callable[[], Sequence[str]]
 Stage = Literal["resolve", "build", "install", "import", "works"]
 STAGES: tuple[Stage, ...] = ("resolve", "build", "install", "import", "works")
@@ -162,7 +164,10 @@ class Search:
         one = self._attempt(attempt)
         self._known[attempt] = one
         self.tried.append(one)
-        self._tell(f"try {len(self.tried)}: {one}")
+        number = len(self.tried)
+        fields = {"python": attempt.python, "as_of": attempt.day, "stage": one.stage}
+        line = f"try {number}: {one}"
+        self._tell(Event(line, event="try", number=number, **fields, why=one.why))
         return one
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import platform
 import re
 import sys
@@ -10,6 +11,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,10 +22,12 @@ from rra.environment import resolve
 from rra.environment.revive import Attempt, Search, Tried, ranked
 from rra.environment.smoke import Installed, try_imports
 from rra.errors import LockError, NoSolutionError
+from tests.acceptance.command import rra
 from tests.unit.environment.conftest import PYTHON
 from tests.unit.environment.toy_index import ToyIndex, make_sdist, make_wheel
 
 TODAY = "2024-01-01"
+SCHEMAS = Path(__file__).parents[3] / "schemas" / "cli"
 
 
 def search(
@@ -177,6 +181,32 @@ def test_a_name_that_no_index_has_ends_the_search_at_once(
     with pytest.raises(LockError, match="omega was not found"):
         api.lock(root, search=True, progress=lines.append)
     assert not any(line.startswith("try ") for line in lines)
+
+
+def test_a_machine_reads_each_step_and_each_try_as_it_happens(
+    index: ToyIndex, root: Path, artifact: Callable[..., Artifact]
+) -> None:
+    artifact('as_of: "2022-01-01", as_of_why: author, requirements: [alpha]')
+    (root / "code" / "main.py").write_text("import alpha\n")
+    answer = rra("lock", root, "--search", "--json").expect(0)
+    assert answer.result["environments"][0]["packages"] == ["alpha 1.0", "beta 1.0"]
+    schema = json.loads((SCHEMAS / "lock-event.schema.json").read_text())
+    events = [json.loads(line) for line in answer.err.splitlines()]
+    for event in events:
+        jsonschema.validate(event, schema)
+    assert events[0]["message"] == "looking for what cpu needs"
+    (tried,) = [event for event in events if event["event"] == "try"]
+    assert tried == {
+        "rra": "1.0",
+        "verb": "lock",
+        "event": "try",
+        "message": f"try 1: Python {PYTHON} as of 2022-01-01: works",
+        "number": 1,
+        "python": PYTHON,
+        "as_of": "2022-01-01",
+        "stage": "works",
+        "why": "",
+    }
 
 
 @pytest.mark.usefixtures("one_python")

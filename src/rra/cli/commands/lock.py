@@ -59,6 +59,9 @@ def command(
     rra.yaml gets the Python and the day that were found, and the packages that others import
     without declaring them; the lock says why. With --runtime a bundle of the artifact verifies
     without an index and without a Python of the machine.
+
+    With --json each step and each try goes to standard error as one line of JSON, as it happens
+    (schemas/cli/lock-event).
     """
     answer(
         "lock",
@@ -74,6 +77,7 @@ def command(
         ),
         _render,
         as_json=as_json,
+        events=True,
     )
 
 
