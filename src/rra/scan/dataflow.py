@@ -18,7 +18,7 @@ from rra.scan.filenames import (
     placed,
 )
 from rra.scan.objects import DataFile, DataPath, Output, PythonFile
-from rra.scan.order import meet
+from rra.scan.order import WrittenNames
 from rra.scan.runs import Run, RunFile
 
 _MAX_MATCHES = 2_000
@@ -61,7 +61,8 @@ def find_data_paths(
     names = _Names(files)
     readers: Readers = {}
     folders: Readers = {}
-    written = _writers(runs)
+    makers = _writers(runs)
+    written = WrittenNames(makers)
     for run in runs:
         for file in run.reads:
             name = _told(file, names, written)
@@ -72,12 +73,12 @@ def find_data_paths(
         readers.setdefault(name, {})[path] = None
     for path, name, into in _named(python_files, configured, names, readers, folders):
         into.setdefault(name, {})[path] = None
-        if into is folders and name not in written:
+        if into is folders and name not in makers:
             _absorb(name, readers, names, written)
     found = [
         one
         for name, by in sorted({**_lonely(folders, readers), **readers}.items())
-        for one in _data_paths(name, tuple(by), names, written)
+        for one in _data_paths(name, tuple(by), names, written, makers)
     ]
     return tuple({one.path: one for one in found}.values())
 
@@ -90,18 +91,18 @@ def _reader(run: Run, file: RunFile) -> PurePosixPath:
     return file.path if not file.given or run.command is None else run.script
 
 
-def _absorb(folder: str, readers: Readers, names: _Names, written: Readers) -> None:
+def _absorb(folder: str, readers: Readers, names: _Names, written: WrittenNames) -> None:
     """Leave out the files of a folder that somebody has to bring: the folder says it all."""
     for name in [one for one in readers if one.startswith(f"{folder.rstrip('/')}/")]:
-        made = name in written or any(meet(name, one) for one in written)
-        if not made and not names.matching(name):
+        if not written.meeting(name) and not names.matching(name):
             del readers[name]
 
 
-def _told(file: RunFile, names: _Names, written: Readers) -> str:
+def _told(file: RunFile, names: _Names, written: WrittenNames) -> str:
     """Return the file, or the folder that a parameter names where nobody makes the file."""
-    made = file.pattern in written or any(meet(file.pattern, one) for one in written)
-    there = made or not file.root or names.matching(file.pattern)
+    if not file.root:
+        return file.pattern
+    there = written.meeting(file.pattern) or names.matching(file.pattern)
     return file.pattern if there else file.root
 
 
@@ -190,10 +191,14 @@ def _writers(runs: Sequence[Run]) -> dict[str, dict[PurePosixPath, None]]:
 
 
 def _data_paths(
-    name: str, readers: tuple[PurePosixPath, ...], names: _Names, written: Readers
+    name: str,
+    readers: tuple[PurePosixPath, ...],
+    names: _Names,
+    written: WrittenNames,
+    makers: Readers,
 ) -> Iterator[DataPath]:
-    makers = [by for other, by in written.items() if other == name or meet(name, other)]
-    made_by = tuple(dict.fromkeys(script for by in makers for script in by))
+    meeting = [makers[other] for other in written.meeting(name)]
+    made_by = tuple(dict.fromkeys(script for by in meeting for script in by))
     there = [path for path in names.matching(name) if may_be_read_as_data(str(path))]
     for path in there[:_MAX_MATCHES]:
         yield DataPath(str(path), tuple(sorted(readers)), names.sizes[path], made_by)

@@ -14,6 +14,7 @@ from rra.scan.objects import Command, OrderIssue
 from rra.scan.runs import Run, RunFile
 
 _MAX_EDGES = 2_000
+_MAX_PATTERNS = 500
 Reach = Callable[[PurePosixPath], tuple[PurePosixPath, ...]]
 Files = dict[str, str]
 
@@ -111,12 +112,11 @@ def _edges(
     related: Callable[[PurePosixPath, PurePosixPath], bool],
     place: _Place,
 ) -> Iterator[OrderIssue]:
-    exact: dict[str, list[PurePosixPath]] = {}
-    loose: list[tuple[str, PurePosixPath]] = []
+    makers: dict[str, list[PurePosixPath]] = {}
     for script, files in writes.items():
         for name in files:
-            exact.setdefault(name, []).append(script)
-            loose.append((name, script))
+            makers.setdefault(name, []).append(script)
+    names = WrittenNames(makers)
     number = 0
     for then, needed in reads.items():
         done: set[PurePosixPath] = set()
@@ -124,8 +124,7 @@ def _edges(
         for name, why in sorted(needed.items()):
             if name in own:
                 continue
-            pairs = [(name, script) for script in exact.get(name, ())]
-            pairs += [(other, s) for other, s in loose[:500] if other != name and meet(name, other)]
+            pairs = [(other, s) for other in names.meeting(name) for s in makers[other]]
             for written, first in pairs:
                 if first in done or written in own or number >= _MAX_EDGES:
                     continue
@@ -138,24 +137,39 @@ def _edges(
                 yield OrderIssue(first, then, file, place.wrong(first, then), reason)
 
 
-def meet(read: str, written: str) -> bool:
-    """Tell whether a name that is read may be one that is written: a pattern, or a folder of it.
+class WrittenNames:
+    """Names that are written, so that those which a name that is read may mean are found fast."""
 
-    Args:
-        read: Name or pattern that is read.
-        written: Name or pattern that is written.
-    """
-    stem = re.sub(r"[-.]\d+$", "", read)  # model.ckpt-60000 is a step of model.ckpt
-    if stem == written or (
-        "*" in written
-        and "*" not in read
-        and any(fnmatch.fnmatchcase(one, written) for one in (read, stem))
-    ):
-        return True
-    if "*" in read and "*" not in written and fnmatch.fnmatchcase(written, read):
-        return True
-    folder = "." not in read.rpartition("/")[2] and "*" not in read and "/" in written
-    return folder and written.startswith(f"{read.rstrip('/')}/")
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = dict.fromkeys(names)
+        self._plain = [name for name in self._names if "*" not in name]
+        loose = [name for name in self._names if "*" in name][:_MAX_PATTERNS]
+        self._patterns = [(name, re.compile(fnmatch.translate(name))) for name in loose]
+        self._folders: dict[str, list[str]] = {}
+        for name in self._names:
+            for parent in PurePosixPath(name).parents:
+                self._folders.setdefault(str(parent), []).append(name)
+
+    def meeting(self, read: str) -> list[str]:
+        """Return the written names that a name which is read may mean.
+
+        The same name, a pattern that it fits, a name that fits it, files in the folder that it
+        is, and what it is a step of: ``model.ckpt-60000`` of ``model.ckpt``.
+
+        Args:
+            read: Name or pattern that is read.
+        """
+        stem = re.sub(r"[-.]\d+$", "", read)
+        found = [name for name in (read, stem) if name in self._names]
+        if "*" in read:
+            fits = re.compile(fnmatch.translate(read))
+            found += [name for name in self._plain if fits.match(name)][:_MAX_PATTERNS]
+        else:
+            tested = {read, stem}
+            found += [name for name, fits in self._patterns if any(map(fits.match, tested))]
+        if "." not in read.rpartition("/")[2] and "*" not in read:
+            found += self._folders.get(read.rstrip("/"), [])[:_MAX_PATTERNS]
+        return list(dict.fromkeys(found))
 
 
 def cycles(issues: Iterable[OrderIssue]) -> tuple[tuple[PurePosixPath, ...], ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rra.scan import Scan, scan_repository
-from rra.scan.order import cycles, meet
+from rra.scan.order import WrittenNames, cycles
 from tests.support.lookalikes import write
 
 
@@ -97,10 +97,12 @@ def test_scripts_that_need_each_other_are_said(tmp_path: Path) -> None:
         ("processed", "processed/train.npz", True),
         ("processed/a.npz", "processed/b.npz", False),
         ("a", "b/a", False),
+        ("m.ckpt-600", "m.ckpt", True),
+        ("c/x/m.ckpt-600", "c/*/m.ckpt", True),
     ],
 )
 def test_names_that_meet(read: str, written: str, same: bool) -> None:  # noqa: FBT001
-    assert meet(read, written) is same
+    assert WrittenNames([written]).meeting(read) == ([written] if same else [])
 
 
 def test_a_missing_file_says_who_makes_it(tmp_path: Path) -> None:
