@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from rra.bundle.reference import RegistryReference
     from rra.registry.catalogue import Entry
 
+_INSTEAD = (
+    "registries do not say which repositories they have; rra registry tags"
+    " HOST/REPOSITORY lists one, --from FILE those that a file names"
+)
+
 State = Literal["there", "moved", "gone", "unreachable"]
 
 
@@ -116,7 +121,7 @@ def _from_catalogue(name: str, opener: Opener, jobs: int, progress: Progress) ->
     """List a catalogue; look at each bundle where there are jobs for that."""
     from rra.registry.catalogue import CatalogueStore
 
-    named = registry_reference(name, "rra registry list", "rra inspect, or --from FILE")
+    named = registry_reference(name, "rra registry list", _INSTEAD)
     if named.digest is not None:
         message = f"{name} pins a digest; a catalogue is what its tag stands for"
         raise UsageError(message, hint=f"give {dataclasses.replace(named, digest=None)}")

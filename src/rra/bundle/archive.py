@@ -230,6 +230,9 @@ class ArchiveStore:
         if self._file.is_dir():
             hint = "name a file, or a folder with oci-layout:DIR"
             raise UsageError(f"{self._file} is a folder", hint=hint)
+        if self._file.is_symlink() and not self._file.exists():
+            message = f"{self._file} is a link that leads nowhere"
+            raise UsageError(message, hint="remove the link, or name another file")
         with self._alone(), self._replacing():
             yield
 
@@ -288,7 +291,7 @@ class ArchiveStore:
         missing = [name for name in (OCI_LAYOUT, INDEX) if name not in members]
         if missing:
             message = f"{self._file} is not the tar of an OCI image layout: no {missing[0]}"
-            raise UsageError(message, hint="give a file that rra pack or another tool made")
+            raise UsageError(message, hint="give the file of a bundle, or the name of a new one")
         check_version(self._small(OCI_LAYOUT), self.name)
         return Index.parse(self._small(INDEX), self.name)
 

@@ -318,7 +318,8 @@ class LayoutStore:
         if not marker.is_file() or not index.is_file():
             missing = OCI_LAYOUT if not marker.is_file() else INDEX
             message = f"{self._directory} is not an OCI image layout: it has no {missing}"
-            raise UsageError(message, hint="give a folder that rra pack or another tool made")
+            hint = "for a bundle that is there give its folder, for another a new or empty one"
+            raise UsageError(message, hint=hint)
         check_version(marker.read_bytes()[:MAX_INDEX_BYTES], self.name)
         if index.stat().st_size > MAX_INDEX_BYTES:
             message = f"{index} is larger than {MAX_INDEX_BYTES} bytes"

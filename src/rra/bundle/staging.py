@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
+from rra.errors import StorageError
 
 _CLAIMED = f"{STAGING_PREFIX}held-"
 
@@ -31,12 +32,16 @@ def claimed(parent: Path, *, prefix: str = _CLAIMED, mode: int = 0o777) -> Itera
         mode: Permission bits, before the umask.
 
     Raises:
-        StorageError: The disk is full or refuses.
+        StorageError: The disk is full or refuses, or no folder can be made there.
     """
     with storage_errors(parent):
-        parent.mkdir(parents=True, exist_ok=True)
-        _sweep(parent, prefix)
-        place, number = _claim(parent, prefix, mode)
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            _sweep(parent, prefix)
+            place, number = _claim(parent, prefix, mode)
+        except FileNotFoundError as error:  # of file systems that are no storage, such as /proc
+            message = f"no folder can be made in {parent}: {error.strerror}"
+            raise StorageError(message, hint="choose another place") from error
     try:
         yield place
     finally:

@@ -121,7 +121,10 @@ def refuse_to_overwrite(target: Path) -> None:
     Raises:
         UsageError: It is not.
     """
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
+    if target.is_symlink():
+        message = f"{target} is a link, and only a real folder takes an artifact"
+        raise UsageError(message, hint="name a new directory, or the one that the link leads to")
+    if target.exists() and not target.is_dir():
         message = f"{target} is not a directory"
         raise UsageError(message, hint="name a new directory")
     if target.is_dir() and any(target.iterdir()):

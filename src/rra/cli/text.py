@@ -14,6 +14,9 @@ from decimal import Context, Decimal, InvalidOperation
 from rra.cli.hints import for_artifact
 from rra.cli.verb import safe
 
+PART = "read what is there; to run it, the whole is needed, without --only"
+"""What to do with a part of an artifact."""
+
 _MIN_WIDTH = 60
 _GAP = "   "
 _DIGITS = 8

@@ -160,6 +160,10 @@ def test_an_archive_is_replaced_as_a_whole_and_nothing_else_is(tmp_path: Path) -
     assert (tmp_path / "thesis.pdf").read_bytes() == b"%PDF-1.7 years of work"
     with pytest.raises(UsageError, match="is a folder"):
         make(tmp_path)
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(UsageError, match="is a link that leads nowhere"):
+        make(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:

@@ -166,9 +166,14 @@ def test_a_target_in_use_is_left_alone(place: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a directory"):
         unpack(place, tmp_path / "file")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="is not a directory"):
+    with pytest.raises(UsageError, match="is a link"):
         unpack(place, tmp_path / "link")
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_file_system_that_is_no_storage(place: Path) -> None:
+    with pytest.raises(StorageError, match="no folder can be made in /proc"):
+        unpack(place, Path("/proc/artifact"))
 
 
 def test_an_empty_directory_is_a_target(place: Path, tmp_path: Path) -> None:

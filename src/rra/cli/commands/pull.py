@@ -8,7 +8,7 @@ import click
 
 from rra import api
 from rra.cli.commands.copy import statements
-from rra.cli.text import next_step, size
+from rra.cli.text import PART, next_step, size
 from rra.cli.verb import (
     VerbCommand,
     answer,
@@ -66,6 +66,6 @@ def _render(result: PullReport) -> str:
         f"core    {result.core}",
         f"digest  {result.digest}",
         *([f"with    {statements(result.referrers)} on it"] if result.referrers else []),
-        next_step("rra verify" if result.complete else "read what is there", place),
+        next_step("rra verify" if result.complete else PART, place),
     ]
     return "\n".join(safe(line) for line in lines)

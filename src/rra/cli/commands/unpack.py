@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step, size
+from rra.cli.text import PART, next_step, size
 from rra.cli.verb import (
     VerbCommand,
     answer,
@@ -65,6 +65,6 @@ def _render(result: UnpackReport) -> str:
         f"files   {parts}",
         f"core    {result.core}",
         f"digest  {result.digest}",
-        next_step("rra verify" if found.complete else "read what is there", found.target),
+        next_step("rra verify" if found.complete else PART, found.target),
     ]
     return "\n".join(safe(line) for line in lines)
