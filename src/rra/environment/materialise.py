@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from rra.artifact import Artifact
     from rra.sandbox import Sandbox
 
-_COMPLETE = ".rra-environment.json"
+COMPLETE = ".rra-environment.json"
 """In an environment that is whole: what it was built from."""
 
 _OFFLINE = "offline"
 """Key there: whether it was built from the wheels beside its lock alone."""
 
-_BUILDING = ".rra-building"
+BUILDING = ".rra-building"
 """In an environment whose build has not ended."""
 
 Progress = Callable[[str], None]
@@ -136,21 +136,21 @@ def materialise(
             found = _usable(place, plan)
             if found is not None:
                 return found
-        _clear(place, ours=target is None)
+        clear_place(place, ours=target is None)
         if progress is not None:
             count = len(plan.packages)
             version = plan.interpreter.version
             own = " of the artifact" if isinstance(plan.interpreter, Carried) else ""
             progress(f"installing environment {env_id}: Python {version}{own}, {count} packages")
-        with _whole_or_gone(place):
+        with whole_or_gone(place):
             _build(place, plan, unpack, sandbox, lasting=lasting)
             if isinstance(plan.interpreter, Carried):
                 refuse_strangers(plan.interpreter, place)
             installed = _compare(place, plan)
             offline = not plan.lacking()
             mark = json.dumps({**plan.stamp(), _OFFLINE: offline}, sort_keys=True) + "\n"
-            atomic_write(place / _COMPLETE, mark)
-            (place / _BUILDING).unlink()
+            atomic_write(place / COMPLETE, mark)
+            (place / BUILDING).unlink()
     return _result(place, plan, installed, offline=offline)
 
 
@@ -184,7 +184,7 @@ def _cached_place(plan: _Plan) -> Path:
 
 def _usable(place: Path, plan: _Plan) -> MaterialisedEnvironment | None:
     """Return the environment at a place if it is whole and still what the lock says."""
-    mark = place / _COMPLETE
+    mark = place / COMPLETE
     try:
         stamp = json.loads(mark.read_text("utf-8"))
         offline = stamp.pop(_OFFLINE, False) is True
@@ -196,11 +196,11 @@ def _usable(place: Path, plan: _Plan) -> MaterialisedEnvironment | None:
         return None
 
 
-def _clear(place: Path, *, ours: bool) -> None:
+def clear_place(place: Path, *, ours: bool) -> None:
     """Make room: what we built or began to build goes, anything else is not touched."""
     if not place.exists() or not any(place.iterdir()):
         return
-    if not ours and not (place / _COMPLETE).exists() and not (place / _BUILDING).exists():
+    if not ours and not (place / COMPLETE).exists() and not (place / BUILDING).exists():
         message = f"{place} is in use and holds no environment"
         raise UsageError(message, hint="name a folder that is empty or does not exist")
     with storage_errors(place):
@@ -208,7 +208,7 @@ def _clear(place: Path, *, ours: bool) -> None:
 
 
 @contextlib.contextmanager
-def _whole_or_gone(place: Path) -> Iterator[None]:
+def whole_or_gone(place: Path) -> Iterator[None]:
     """Remove what was built when the build does not end well."""
     done = False
     try:
@@ -226,7 +226,7 @@ def _build(
     _insist_on_wheels(plan)
     with storage_errors(place):
         place.mkdir(parents=True, exist_ok=True)
-        (place / _BUILDING).touch()
+        (place / BUILDING).touch()
     if own is not None and unpack is not None:
         unpack_carried(own, place, unpack)
 

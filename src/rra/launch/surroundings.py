@@ -137,9 +137,10 @@ def interpreter_places(environment: Built) -> list[Path]:
     Its links are followed one by one: each may pass through another installation, such as a
     name for the newest patch release.
     """
-    if environment.python is None or environment.image is not None:
+    if environment.image is not None:
         return []
-    named = (environment.root, environment.base_prefix, *_hops(environment.python))
+    hops = _hops(environment.python) if environment.python is not None else ()
+    named = (environment.root, environment.base_prefix, *hops)
     prefixes = [place for place in named if place is not None]
     return sorted({place for prefix in prefixes for place in (prefix, prefix.resolve())})
 
