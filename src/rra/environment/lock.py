@@ -163,8 +163,7 @@ def lock_environment(
     given = reasons or Reasons()
     patience = None if trial is None else _TRIAL_SECONDS
     target = Resolution(python, wanted, None, platforms, as_of, patience)
-    expected = Expected(given.manifest, given.digests)
-    found = _Found()
+    found, expected = _Found(), Expected(given.manifest, given.digests)
     if requirements:
         say(f"resolving {env_id} for Python {python}" + (f" as of {as_of}" if as_of else ""))
         target = with_interpreter(target)
@@ -172,8 +171,7 @@ def lock_environment(
     before = _bytes_of(folder)
     with staged_directory(folder) as staging:
         keep_others(folder, staging)
-        pins = {package.name: package.version for package in found.packages if package.version}
-        chooser = _Chooser(staging / WHEELS_DIR, target, pins, trial, say)
+        chooser = _Chooser(staging / WHEELS_DIR, target, found.pins(), trial, say)
         packages, built = chooser.all(found.packages)
         text = render_pylock(
             packages,
@@ -208,6 +206,10 @@ class _Found:
     old: Sequence[Overtaken] = ()
     indexes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     builds: Sequence[str] = ()
+
+    def pins(self) -> dict[str, str]:
+        """Return the version of each package that has one."""
+        return {package.name: package.version for package in self.packages if package.version}
 
     def notes(self) -> Iterator[str]:
         """Yield what a person should know."""

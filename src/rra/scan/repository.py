@@ -62,11 +62,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     Raises:
         UsageError: There is no such directory.
     """
-    if not root.is_dir():
-        if root.exists():
-            hint = f"give its directory; rra init {root} unpacks an archive first"
-            raise UsageError(f"{root} is a file, and a directory is scanned", hint=hint)
-        raise UsageError(missing(root), hint="give the repository's directory")
+    _insist_on_directory(root)
     tell = progress or _silent
     tell("listing files")
     inventory = take_inventory(root)
@@ -134,6 +130,14 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
         console_scripts=scripts,
         nested_commands=nested,
     )
+
+
+def _insist_on_directory(root: Path) -> None:
+    if not root.is_dir():
+        if root.exists():
+            hint = f"give its directory; rra init {root} unpacks an archive first"
+            raise UsageError(f"{root} is a file, and a directory is scanned", hint=hint)
+        raise UsageError(missing(root), hint="give the repository's directory")
 
 
 def files_behind_script(scan: Scan, script: PurePosixPath) -> tuple[PurePosixPath, ...]:
