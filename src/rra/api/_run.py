@@ -16,6 +16,7 @@ from rra.errors import Problem, SelectError
 from rra.model import Outcome
 
 if TYPE_CHECKING:
+    from rra.sandbox import Sandbox
     from rra.values.selectors import Value
 
 _NAMED = 5
@@ -111,53 +112,20 @@ def run(
         UsageError: A launcher or parameter is unknown, or the environment is not locked.
         EnvironmentBuildError: The environment cannot be built.
     """
-    from rra.bundle import core_digest
-    from rra.evidence import EvidenceStore
-    from rra.launch import (
-        RunRequest,
-        build_environment,
-        isolation_of,
-        order_launchers,
-        run_launcher,
-    )
+    from rra.launch import order_launchers
     from rra.sandbox import best_sandbox
 
     artifact = load_artifact(path)
     order = order_launchers(artifact.manifest, launchers or None)
-    box = best_sandbox(sandbox)
-    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
     nonce = secrets.token_hex(16)
-    core = core_digest(artifact)
-    runs: list[LauncherRun] = []
-    given = _split_parameters(artifact, order, parameters or {})
-    failed: set[str] = set()
-    for name in order:
-        launcher = artifact.manifest.launchers[name]
-        if failed.intersection(launcher.needs):
-            failed.add(name)
-            continue
-        built = build_environment(artifact, launcher.environment, progress=progress, sandbox=box)
-        own = isolation_of(built, box)
-        progress(f"running {name} (sandbox {own.name})")
-        done = run_launcher(
-            RunRequest(
-                artifact=artifact,
-                launcher=name,
-                environment=built,
-                outputs_root=artifact.root / layout.OUTPUTS_DIR,
-                evidence=store,
-                nonce=nonce,
-                seed=seed,
-                parameters=given.get(name, {}),
-                smoke=smoke,
-                sandbox=box,
-                on_line=_named_lines(name, progress),
-                core=core,
-            )
-        )
-        if not done.ok:
-            failed.add(name)
-        runs.append(_summary(artifact, name, done))
+    asked = _Asked(
+        nonce=nonce,
+        parameters=_split_parameters(artifact, order, parameters or {}),
+        seed=seed,
+        smoke=smoke,
+        sandbox=best_sandbox(sandbox),
+    )
+    runs, failed = _run_in_order(artifact, order, asked, progress)
     values = tuple(_values(artifact, order, failed))
     bad = bool(failed) or (not smoke and any(value.error for value in values))
     return RunSetResult(
@@ -172,6 +140,58 @@ def run(
             *_skipped(artifact, order, runs),
         ),
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Asked:
+    """How the launchers are to run; see `run`."""
+
+    nonce: str
+    parameters: Mapping[str, Mapping[str, str]]
+    seed: int | None
+    smoke: bool
+    sandbox: Sandbox
+
+
+def _run_in_order(
+    artifact: Artifact, order: Sequence[str], asked: _Asked, progress: Progress
+) -> tuple[list[LauncherRun], set[str]]:
+    """Run launchers, but those that need one that failed; return the runs and who failed."""
+    from rra.bundle import core_digest
+    from rra.evidence import EvidenceStore
+    from rra.launch import RunRequest, build_environment, isolation_of, run_launcher
+
+    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+    core, box = core_digest(artifact), asked.sandbox
+    runs: list[LauncherRun] = []
+    failed: set[str] = set()
+    for name in order:
+        launcher = artifact.manifest.launchers[name]
+        if failed.intersection(launcher.needs):
+            failed.add(name)
+            continue
+        built = build_environment(artifact, launcher.environment, progress=progress, sandbox=box)
+        progress(f"running {name} (sandbox {isolation_of(built, box).name})")
+        done = run_launcher(
+            RunRequest(
+                artifact=artifact,
+                launcher=name,
+                environment=built,
+                outputs_root=artifact.root / layout.OUTPUTS_DIR,
+                evidence=store,
+                nonce=asked.nonce,
+                seed=asked.seed,
+                parameters=asked.parameters.get(name, {}),
+                smoke=asked.smoke,
+                sandbox=box,
+                on_line=_named_lines(name, progress),
+                core=core,
+            )
+        )
+        if not done.ok:
+            failed.add(name)
+        runs.append(_summary(artifact, name, done))
+    return runs, failed
 
 
 def _named_lines(name: str, progress: Progress) -> Progress:
