@@ -66,6 +66,9 @@ class CodeDiffersFromSource(Rule):
             else:
                 yield self.in_document(document, (failing, "patch"), result.message, hint=hint)
         elif result.ok is False:
-            hint = "a change of the code is in no patch; record it as a repair"
+            hint = (
+                "a change of the code, a new file too, is in no patch: record it as a repair,"
+                " or commit it to the source, whose tree then is the second of these"
+            )
             place = ("source", "swhid")
             yield self.in_document(context.document, place, result.message, hint=hint)

@@ -62,7 +62,10 @@ class LicenceMissing(Rule):
         yield from self._expression(context, manifest.license)
         if not any(_is_text(path, manifest.code.root) for path in context.files):
             message = "the text of the licence is not in the artifact"
-            yield self.at("LICENSE", message, hint="copy it there, as upstream gives it")
+            hint = "copy it there, as upstream gives it"
+            if manifest.code.root == ".":
+                hint += "; it is part of the code: commit it, and RRA101 says the new source.swhid"
+            yield self.at("LICENSE", message, hint=hint)
         for key, item in manifest.data.items():
             if not item.licence:
                 message = f"data {key} has no licence"
