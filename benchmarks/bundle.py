@@ -244,7 +244,7 @@ def compare_moves(options: argparse.Namespace, folder: Path, kept: Kept) -> None
             written(kind, root, files, mib << 20)
             things = sorted((root / "data").iterdir()) if kind == "blobs" else [root / "code"]
             moves = moved(root, things, folder)
-            pushes, pulls = moves.results(options.rounds)
+            pushes, pulls = moves.results(options.rounds, options.without)
             if kind == "tree":
                 pulls[UNPACKED] = unpack_reference(root, folder, options.rounds)
             what = f"{mib} MiB in {files} {'layers' if kind == 'blobs' else 'files'}"
@@ -300,15 +300,25 @@ def by_size(kept: Kept, verb: str, what: str) -> dict[str, Used]:
     return kept[titles[-1]]
 
 
-def gates(kept: Kept) -> Iterator[str]:
-    """Yield whether each gate is met."""
-    packed = by_size(kept, "pack", "files")
+def gates(kept: Kept, only: str | None) -> Iterator[str]:
+    """Yield whether each gate of what was measured is met."""
+    if only != "move":
+        yield from packing_gates(by_size(kept, "pack", "files"))
+    if only != "pack":
+        yield from moving_gates(kept)
+
+
+def packing_gates(packed: dict[str, Used]) -> Iterator[str]:
+    """Yield whether the gates of packing are met."""
     begin = packed[BEGINNING].cpu
     yield gate("pack, CPU beside tar | zstd", packed[OURS].cpu / packed[REFERENCE].cpu, 1.3)
     bare = (packed[OURS].cpu - begin) / packed[REFERENCE].cpu
     yield f"          (without what one file takes: {bare:.2f})"
-    if len(kept) == 2:
-        return
+    yield gate("pack, CPU beside tarfile + zstandard", packed[OURS].cpu / packed[PYTHON].cpu, 1)
+
+
+def moving_gates(kept: Kept) -> Iterator[str]:
+    """Yield whether the gates of pushing and pulling are met."""
     push, pull = by_size(kept, "push", "layers"), by_size(kept, "pull", "files")
     yield gate("push, CPU beside sha256sum + curl", push[MOVES].cpu / push[LIMIT].cpu, 2)
     yield gate("push, memory", push[MOVES].memory / 2**20, 64, " MiB")
@@ -319,7 +329,6 @@ def gates(kept: Kept) -> Iterator[str]:
             if peer in found:
                 ratio = found[MOVES].cpu / found[peer].cpu
                 yield gate(f"{what}, CPU beside {peer}", ratio, 1)
-    yield gate("pack, CPU beside tarfile + zstandard", packed[OURS].cpu / packed[PYTHON].cpu, 1)
 
 
 def main() -> None:
@@ -333,6 +342,9 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, one round: does it run?")
     parser.add_argument("--only", choices=["pack", "move"], help="one half of it")
+    parser.add_argument(
+        "--without", action="append", default=[], choices=[*PEERS, "skopeo"], help="leave one out"
+    )
     parser.add_argument("--rules", action="store_true", help="measure `rra pack` as a whole, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
     parser.add_argument("--inside", nargs="+", metavar="WHAT", help=argparse.SUPPRESS)
@@ -359,8 +371,7 @@ def main() -> None:
         if options.only != "pack":
             compare_moves(options, Path(place), kept)
     print(*growth(kept), sep="\n")
-    if options.only != "move":
-        print("gates", *gates(kept), sep="\n")
+    print("gates", *gates(kept, options.only), sep="\n")
     if options.json:
         plain = {
             title: {name: dataclasses.asdict(used) for name, used in found.items()}

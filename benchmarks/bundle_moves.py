@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from measuring import Used, measure, median, remove
@@ -172,13 +172,15 @@ class Moves:
             found["skopeo"] = ["skopeo", *options, f"docker://{reference}", f"oci:{place}:1.0.0"]
         return found
 
-    def results(self, rounds: int) -> tuple[dict[str, Used], dict[str, Used]]:
-        """Push and pull with every program in turn; return the medians of both."""
+    def results(
+        self, rounds: int, without: Collection[str] = ()
+    ) -> tuple[dict[str, Used], dict[str, Used]]:
+        """Push and pull with every program but some in turn; return the medians of both."""
         pushes: dict[str, list[Used]] = {}
         pulls: dict[str, list[Used]] = {}
         target = self.folder / "pulled"
         for _ in range(rounds + 1):
-            for name in self.pushes(""):
+            for name in (name for name in self.pushes("") if name not in without):
                 with registry(self.folder / "registry") as host:
                     environment = self._surroundings()
                     pushes.setdefault(name, []).append(
