@@ -25,7 +25,7 @@ from rra.scan import scan_repository
 from rra.scan.document import scan_document
 
 REPOSITORIES = Path(__file__).resolve().parent / "scan_repositories"
-_SMALL = ("blind2", "blind", "ours")
+_SMALL = ("blind3", "blind2", "blind", "ours")
 #: Fields of which only those parts are compared that the labels name.
 _OF_LABELLED = {
     "parameters": 1,
@@ -117,9 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--labels", type=Path, default=REPOSITORIES, help="folder of the parts")
     parser.add_argument("--only", default="", metavar="TEXT", help="repositories with TEXT in name")
     options = parser.parse_args(argv)
-    parts = [
-        small_part(options.labels / name, options.only) for name in ("blind2", "blind", "ours")
-    ]
+    parts = [small_part(options.labels / name, options.only) for name in _SMALL]
     parts.append(real_part(options.labels / "real", options.real, options.only))
     for part in parts:
         print("\n".join(table(part, misses=options.misses)))
