@@ -357,7 +357,9 @@ def test_getopt_and_docopt() -> None:
         (("--epochs",), "10", True),
         (("-v", "--verbose"), "False", False),
         (("--lr",), "", True),
+        ((), "", True),
     ]
+    assert found.arguments[-1].name == "data"
 
 
 @pytest.mark.parametrize("text", ["print(1)\n", "def f(:\n", "", "import click\nprint(click)\n"])
