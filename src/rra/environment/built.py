@@ -6,7 +6,9 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rra.errors import UsageError
+from rra._base.files import sha256_file
+from rra.artifact import layout
+from rra.errors import CorruptError, UsageError
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -80,3 +82,19 @@ def named_environment(artifact: Artifact, env_id: str) -> Environment:
         message = f"no environment is called {env_id}"
         raise UsageError(message, hint=f"environments: {', '.join(known)}")
     return known[env_id]
+
+
+def checked_digest(artifact: Artifact, env_id: str, path: Path) -> str:
+    """Return the digest of a lock.
+
+    Raises:
+        CorruptError: ``rra.lock`` names another one.
+    """
+    digest = sha256_file(path)
+    known = artifact.lock.environments.get(env_id) if artifact.lock else None
+    if known is not None and known.lock != digest:
+        name = path.relative_to(artifact.root)
+        message = f"{name} is not the one that {layout.LOCK} names: {digest}, not {known.lock}"
+        hint = "get the file again; if you changed it on purpose, run rra lock"
+        raise CorruptError(message, hint=hint)
+    return digest

@@ -18,8 +18,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from rra._base import canonical, places
-from rra._base.files import atomic_write, remove_tree, sha256_file, storage_errors
-from rra.environment.built import MaterialisedEnvironment, named_environment
+from rra._base.files import atomic_write, remove_tree, storage_errors
+from rra.environment.built import MaterialisedEnvironment, checked_digest, named_environment
 from rra.environment.cache import sole_builder
 from rra.environment.carried import (
     Carried,
@@ -160,13 +160,7 @@ def _plan(artifact: Artifact, env_id: str, *, carried: bool) -> _Plan:
     if not lock.is_file():
         message = f"environment {env_id} is not locked: there is no {env.lock or lock.name}"
         raise UsageError(message, hint="lock it with: rra lock")
-    digest = sha256_file(lock)
-    known = artifact.lock.environments.get(env_id) if artifact.lock else None
-    if known is not None and known.lock != digest:
-        name = lock.relative_to(artifact.root)
-        message = f"{name} is not the lock that rra.lock names: {digest} instead of {known.lock}"
-        hint = "get the file again; if you changed it on purpose, run rra lock"
-        raise CorruptError(message, hint=hint)
+    digest = checked_digest(artifact, env_id, lock)
     document = read_pylock(lock)
     wanted = env.python or str((document.tool or {}).get("rra", {}).get("python", ""))
     own = find_carried(artifact, env_id) if carried else None

@@ -227,7 +227,7 @@ def test_a_lock_that_rra_lock_does_not_name_is_refused(locked: Artifact) -> None
     (locked.root / "rra.lock").write_bytes(canonical.dumps(lock) + b"\n")
     materialise(load_artifact(locked.root), "cpu")
     path.write_text(path.read_text() + "\n")
-    with pytest.raises(CorruptError, match=r"not the lock that rra\.lock names") as caught:
+    with pytest.raises(CorruptError, match=r"not the one that rra\.lock names") as caught:
         materialise(load_artifact(locked.root), "cpu")
     assert digest in caught.value.message
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from rra._base.files import sha256_file
 from rra.artifact import layout
 from rra.environment.answers import CheckedEnvironment, ExplainedPackage, GatheredEnvironment
-from rra.environment.built import named_environment
+from rra.environment.built import checked_digest, named_environment
 from rra.environment.carry import CarriedFiles
 from rra.environment.difference import Side
 from rra.environment.kinds.protocol import (
@@ -140,19 +139,3 @@ def locked_file(artifact: Artifact, env_id: str, env: Environment) -> tuple[Path
         message = f"environment {env_id} is not locked: {what}"
         raise UsageError(message, hint="lock it with: rra lock")
     return path, checked_digest(artifact, env_id, path)
-
-
-def checked_digest(artifact: Artifact, env_id: str, path: Path) -> str:
-    """Return the digest of a lock.
-
-    Raises:
-        CorruptError: ``rra.lock`` names another one.
-    """
-    digest = sha256_file(path)
-    known = artifact.lock.environments.get(env_id) if artifact.lock else None
-    if known is not None and known.lock != digest:
-        name = path.relative_to(artifact.root)
-        message = f"{name} is not the one that {layout.LOCK} names: {digest}, not {known.lock}"
-        hint = "get the file again; if you changed it on purpose, run rra lock"
-        raise CorruptError(message, hint=hint)
-    return digest
