@@ -25,7 +25,7 @@ from rra.scan import scan_repository
 from rra.scan.document import scan_document
 
 REPOSITORIES = Path(__file__).resolve().parent / "scan_repositories"
-_SMALL = ("blind3", "blind2", "blind", "ours")
+_SMALL = ("blind5", "blind4", "blind3", "blind2", "blind", "ours")
 #: Fields of which only those parts are compared that the labels name.
 _OF_LABELLED = {
     "parameters": 1,
