@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,11 @@ settings.register_profile(
     "rra", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("rra")
+
+# Where Python is told to write no bytecode, each of the thousands of processes that the tests start
+# would compile all that it imports, which doubles the time of the suite; pytest's own too.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that; tests
 # that interrupt one would wait for ever.
