@@ -67,6 +67,7 @@ NEEDS = {
     "podman": Need(lambda: _succeeds("podman", "info"), "apt-get install podman"),
     "mmdebstrap": Need(lambda: _succeeds("mmdebstrap", "--version"), "apt-get install mmdebstrap"),
     "runc": Need(lambda: _succeeds("runc", "--version"), "apt-get install runc"),
+    "cc": Need(lambda: _succeeds("cc", "--version"), "apt-get install build-essential"),
     "strace": Need(_strace, "apt-get install strace"),
     "docker-registry": Need(
         lambda: _succeeds("docker-registry", "--version"), "apt-get install docker-registry"

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from rra.api._env_diff import env_diff
     from rra.api._env_explain import env_explain
     from rra.api._env_wheels import env_wheels
+    from rra.api._evidence_attest import evidence_attest
+    from rra.api._evidence_diff import evidence_diff
+    from rra.api._evidence_gc import evidence_gc
+    from rra.api._evidence_list import evidence_list
+    from rra.api._evidence_show import evidence_show
+    from rra.api._evidence_verify import evidence_verify
     from rra.api._explain import explain
     from rra.api._guide import guide
     from rra.api._init import init
@@ -65,6 +71,12 @@ __all__ = [
     "env_diff",
     "env_explain",
     "env_wheels",
+    "evidence_attest",
+    "evidence_diff",
+    "evidence_gc",
+    "evidence_list",
+    "evidence_show",
+    "evidence_verify",
     "explain",
     "guide",
     "init",

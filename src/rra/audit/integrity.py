@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from rra._base.files import sha256_file
 from rra.artifact import Artifact
 from rra.audit.documents import Finding
 from rra.audit.trace import Found
-from rra.errors import CorruptError, RraError
-from rra.evidence import EvidenceStore, StoredRecord, verify_record
+from rra.errors import CorruptError
+from rra.evidence import EvidenceStore, StoredRecord, changed_since, verify_record
 from rra.model import ExecutionRecord, Outcome
 
-_NOT_COMPARED = frozenset({"output", "reference"})
 _SHOWN = 3
 
 
@@ -80,19 +78,7 @@ def _tampered(outcome: Outcome, found: Found) -> list[Finding]:
 def _stale(artifact: Artifact, stored: StoredRecord, core: str) -> list[Finding]:
     """Compare what the run used with what the artifact holds now."""
     record = stored.record
-    changed = [
-        item.path
-        for item in record.inputs
-        if item.role not in _NOT_COMPARED and _digest_now(artifact, item.path) != item.sha256
-    ]
-    launcher = artifact.manifest.launchers.get(record.launcher.id)
-    if launcher is not None and _digest_now(artifact, launcher.entry) != record.launcher.sha256:
-        changed.append(launcher.entry)
-    environment = artifact.manifest.environments.get(record.environment.id)
-    lock = environment.lock if environment is not None else None
-    if lock is not None and _digest_now(artifact, lock) != record.environment.lock:
-        changed.append(lock)
-    changed = list(dict.fromkeys(changed))
+    changed = changed_since(artifact, record)
     if changed:
         listed = ", ".join(changed[:_SHOWN])
         more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
@@ -104,14 +90,6 @@ def _stale(artifact: Artifact, stored: StoredRecord, core: str) -> list[Finding]
         message = "the record names another core, though everything that this run read is as it was"
         return [Finding(code="STALE", status="supported", material=False, message=message)]
     return []
-
-
-def _digest_now(artifact: Artifact, relative: str) -> str | None:
-    try:
-        path = artifact.path(relative)
-        return sha256_file(path) if path.is_file() else None
-    except (RraError, OSError):
-        return None
 
 
 def _incomplete(outcome: Outcome, record: ExecutionRecord) -> list[Finding]:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "audit": "Trace every reported value to file, record, launcher and script.",
     "report": "Write one HTML page: claimed, obtained, traced, repaired.",
     "trace": "Say which file, run and script a number comes from.",
+    "evidence": "Records of runs: list, show, check, compare, clear, state them.",
     "pack": "Make the bundle of an artifact, in a folder or one file.",
     "unpack": "Unpack a bundle, or some of its elements, everything checked.",
     "push": "Send an artifact or a bundle to a registry.",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from rra.evidence.check import verify_record
+from rra.evidence.difference import FieldDifference, RecordDifference, compare_records
 from rra.evidence.events import GENESIS, check_events, read_events, write_events
+from rra.evidence.examining import Examined, choose, examine, examine_one
+from rra.evidence.garbage import Garbage, Sorted, find_garbage, remove_record
 from rra.evidence.names import printable
+from rra.evidence.standing import changed_since
 from rra.evidence.store import (
     EVENTS,
     OUTPUTS,
@@ -24,10 +28,22 @@ __all__ = [
     "STDERR",
     "STDOUT",
     "EvidenceStore",
+    "Examined",
+    "FieldDifference",
+    "Garbage",
+    "RecordDifference",
+    "Sorted",
     "StoredRecord",
+    "changed_since",
     "check_events",
+    "choose",
+    "compare_records",
+    "examine",
+    "examine_one",
+    "find_garbage",
     "printable",
     "read_events",
+    "remove_record",
     "sweep_stale",
     "verify_record",
     "write_events",

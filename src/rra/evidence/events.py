@@ -66,7 +66,11 @@ def check_events(path: Path, head: str, *, source: str) -> list[Problem]:
             return [_broken("this event does not follow the one before it", source, number)]
         expected = sha256_bytes(line)
     if expected != head:
-        return [_broken("the last event is not the one that the record names", source, len(lines))]
+        return [
+            _broken(
+                "the last event is not the one that the record names", source, len(lines) or None
+            )
+        ]
     return []
 
 

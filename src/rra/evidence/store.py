@@ -64,7 +64,8 @@ class StoredRecord:
         return self.directory / OUTPUTS
 
 
-def _when(stored: StoredRecord) -> tuple[str, int, str]:
+def when(stored: StoredRecord) -> tuple[str, int, str]:
+    """Return what records are ordered by: their ends, then the moments they were written."""
     written = (stored.directory / RECORD).stat().st_mtime_ns
     return stored.record.ended, written, stored.digest
 
@@ -117,8 +118,8 @@ class EvidenceStore:
         Raises:
             CorruptError: A record cannot be read.
         """
-        found = [self._read(folder) for folder in self._folders(launcher)]
-        return sorted(found, key=_when)
+        found = [self.read(folder) for folder in self._folders(launcher)]
+        return sorted(found, key=when)
 
     def latest(self, launcher: str, *, ok: bool = True) -> StoredRecord | None:
         """Return the newest record of a launcher, by default of its successful runs.
@@ -136,7 +137,7 @@ class EvidenceStore:
             CorruptError: It cannot be read.
         """
         short = digest.removeprefix("sha256:")[:_SHORT]
-        found = (self._read(folder) for folder in self._folders(None) if short in folder.name)
+        found = (self.read(folder) for folder in self._folders(None) if short in folder.name)
         return next((one for one in found if one.digest == digest), None)
 
     def _folders(self, launcher: str | None) -> Iterator[Path]:
@@ -152,11 +153,16 @@ class EvidenceStore:
         if not short.is_dir():
             return short
         with contextlib.suppress(CorruptError):
-            if self._read(short).digest == digest:
+            if self.read(short).digest == digest:
                 return short
         return self.root / launcher / name[:_FULL]
 
-    def _read(self, folder: Path) -> StoredRecord:
+    def read(self, folder: Path) -> StoredRecord:
+        """Return the record in a folder.
+
+        Raises:
+            CorruptError: It cannot be read.
+        """
         path = folder / RECORD
         try:
             record = read_document(path, "execution-record", ExecutionRecord)

@@ -111,6 +111,16 @@ def _moved(args: tuple[Any, ...]) -> None:
     _written(args[1], *args[3:4])
 
 
+def _database(args: tuple[Any, ...]) -> None:
+    """Take a database of sqlite3, which native code opens; one that is only read is not known."""
+    name = os.fsdecode(args[0])
+    if name and not name.startswith((":memory:", "file:")):
+        place = os.path.abspath(name)  # noqa: PTH100 - as above
+        if any(place.startswith(root) for root in ROOTS):
+            emit("read", place)
+        emit("write", place)
+
+
 def _connected(args: tuple[Any, ...]) -> None:
     if isinstance(args[1], tuple):
         emit("connect", "%s:%s" % args[1][:2])  # noqa: UP031 - IPv6 has four parts
@@ -140,6 +150,7 @@ _TAKERS: dict[str, Callable[[tuple[Any, ...]], None]] = {
     "os.exec": _started,
     "os.posix_spawn": _started,
     "os.system": lambda args: emit("exec", "/bin/sh"),  # noqa: ARG005 - as the others
+    "sqlite3.connect": _database,
     "subprocess.Popen": _started,
     "socket.connect": _connected,
     "socket.getaddrinfo": _looked_up,
