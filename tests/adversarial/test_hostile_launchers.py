@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rra._base import process
+from rra._base import clock, process
 from rra._base.files import STAGING_PREFIX, walk_files
 from rra.errors import StorageError
 from rra.evidence import EvidenceStore, read_events, verify_record
-from rra.launch import RunResult, run_launcher, stage_place
-from rra.sandbox import best_sandbox
+from rra.launch import RunResult, limits, run_launcher, stage_place
+from rra.sandbox import Sandbox, best_sandbox, cgroups
+from rra.sandbox.bubblewrap import BubblewrapSandbox
 from tests.support.disks import mounted_disk
 from tests.support.needs import needs
 from tests.support.patience import with_growing_limit
@@ -24,9 +28,12 @@ BOTH = [pytest.param("bwrap", marks=needs("bwrap")), "none"]
 DAEMON = "setsid bash -c 'echo $$ > pid; exec sleep 607' & until [ -s pid ]; do :; done\n"
 
 
-def run(root: Path, script: str, sandbox: str, **more: Any) -> RunResult:
+def run(root: Path, script: str, sandbox: str | Sandbox, **more: Any) -> RunResult:
     """Run one launcher of a small artifact and check that its evidence holds."""
-    limits = more.pop("limits", {})
+    declared: dict[str, Any] = {
+        key: more.pop(key) for key in ("limits", "resources", "variables") if key in more
+    }
+    box = best_sandbox(sandbox) if isinstance(sandbox, str) else sandbox
     files = {
         "launchers/main.sh": script,
         "code/train.py": "print(1)\n",
@@ -36,10 +43,10 @@ def run(root: Path, script: str, sandbox: str, **more: Any) -> RunResult:
     artifact = write_artifact(
         root,
         files,
-        launchers={"main": {"outputs": ["metrics.json"], "limits": limits}},
+        launchers={"main": {"outputs": ["metrics.json"], "limits": {}, **declared}},
         data={"x": {"path": "data/x.csv"}},
     )
-    result = run_launcher(request(artifact, sandbox=best_sandbox(sandbox), **more))
+    result = run_launcher(request(artifact, sandbox=box, **more))
     (stored,) = EvidenceStore(root / "evidence").records()
     assert verify_record(stored) == []
     assert stored.digest == result.record_digest
@@ -287,9 +294,11 @@ def test_fills_the_disk(tmp_path: Path) -> None:
         files = {"launchers/main.sh": 'head -c 9000000 /dev/zero > "$RRA_OUTPUT_DIR/big"\n'}
         artifact = write_artifact(disk / "a", files)
         before = content(artifact.root)
-        with pytest.raises(StorageError, match="no space left"):
-            run_launcher(request(artifact))
-        assert EvidenceStore(artifact.root / "evidence").records() == []
+        result = run_launcher(request(artifact))
+        (stored,) = EvidenceStore(artifact.root / "evidence").records()
+        assert verify_record(stored) == []
+        assert (result.record.termination, result.record.exit_code) == ("disk", 1)
+        assert "left no room on the disk" in result.message
         assert content(artifact.root) == before
         assert list(artifact.root.rglob(f"{STAGING_PREFIX}*")) == []
 
@@ -325,3 +334,194 @@ def fill_up(path: Path) -> None:
     with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
         while file.write(bytes(4096)):
             pass
+
+
+ALLOCATES = "python -c 'b = []\nwhile True: b.append(bytearray(1 << 20))'\nexit $?\n"
+FORKS = "python -c 'import os\nwhile True:\n  try: os.fork()\n  except OSError: 0' 2>/dev/null\n"
+GROUPS = needs("control-groups")
+
+
+@pytest.mark.clause("security/limits")
+@GROUPS
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_allocates_without_end(tmp_path: Path, sandbox: str) -> None:
+    result = run(tmp_path / "a", ALLOCATES, sandbox, resources={"memory": "48 MiB"})
+    assert result.record.termination == "memory"
+    assert result.record.sandbox.reached == ["memory"]
+    assert result.record.sandbox.limits is not None
+    assert result.record.sandbox.limits.memory == 48 << 20
+    assert "its limit was 48.0 MiB, resources.memory in rra.yaml" in result.message
+
+
+@GROUPS
+def test_a_worker_that_had_no_memory_is_named_whatever_its_parent_says(tmp_path: Path) -> None:
+    script = ALLOCATES.replace("exit $?", "exit 3")
+    result = run(tmp_path / "a", script, "none", resources={"memory": "48 MiB"})
+    assert (result.record.termination, result.record.exit_code) == ("memory", 3)
+
+
+@GROUPS
+def test_what_declares_no_memory_is_held_to_what_the_machine_has(tmp_path: Path) -> None:
+    held = run(tmp_path / "a", "true\n", "none").record.sandbox.limits
+    assert held is not None
+    assert held.memory == cgroups.memory_of_machine() * 9 // 10
+
+
+@pytest.mark.clause("security/limits")
+@GROUPS
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_is_a_fork_bomb(tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_LEAST_PROCESSES", 24)
+    monkeypatch.setattr(limits, "_PROCESSES_PER_PROCESSOR", 0)
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
+    result = with_growing_limit(
+        lambda wall: run(tmp_path / str(wall), FORKS, sandbox, wall_seconds=wall),
+        lambda result: "processes" in (result.record.sandbox.reached or []),
+    )
+    assert result.record.termination == "timeout"
+    assert result.record.sandbox.reached == ["wall", "processes"]
+    assert result.record.sandbox.limits is not None
+    assert result.record.sandbox.limits.processes == 24
+    assert "refused more than 24 processes" in result.message
+    assert not any(str(tmp_path).encode() in _read(path / "environ") for path in processes())
+
+
+def processes() -> list[Path]:
+    return [path for path in Path("/proc").glob("[0-9]*") if path.name != str(os.getpid())]
+
+
+@pytest.mark.clause("execution-record/limits-are-said")
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_limits_that_cannot_be_set_are_said(
+    tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroups, "_trial", lambda: ({}, "none"))
+    result = run(tmp_path / "a", "true\n", sandbox, resources={"cpu": 0.5})
+    gaps = [gap for gap in result.record.sandbox.gaps if gap.startswith("unlimited")]
+    assert gaps == ["unlimited: memory", "unlimited: processes", "unlimited: processors"]
+    assert result.record.sandbox.limits is None
+
+
+@GROUPS
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_a_daemon_that_hides_is_found_by_its_control_group(tmp_path: Path, sandbox: str) -> None:
+    script = (
+        "setsid env -i /bin/bash -c 'echo $$ > pid; exec sleep 613' >/dev/null 2>&1 & "
+        "until [ -s pid ]; do :; done\n"
+    )
+    run(tmp_path / "a", script, sandbox)
+    assert not sleeping("613")
+
+
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_has_its_time_to_end_well(tmp_path: Path, sandbox: str) -> None:
+    script = "trap 'sleep 0.3; echo saved; exit 0' TERM\necho ready\nwhile :; do sleep 0.1; done\n"
+    result = with_growing_limit(
+        lambda wall: run(tmp_path / str(wall), script, sandbox, wall_seconds=wall),
+        lambda result: (result.outputs_dir / "stdout.txt").read_text() != "",
+    )
+    assert result.record.termination == "timeout"
+    assert (result.outputs_dir / "stdout.txt").read_text() == "ready\nsaved\n"
+
+
+@needs("bwrap")
+@needs("strace")
+def test_opens_the_network(tmp_path: Path) -> None:
+    script = "exec 3<>/dev/tcp/192.0.2.7/443 || exit 6\n"
+    result = run(tmp_path / "a", script, "bwrap")
+    assert (result.record.termination, result.record.exit_code) == ("network-denied", 6)
+    assert result.record.network_attempts == ["192.0.2.7:443"]
+    assert "tried to reach 192.0.2.7:443, and declares no network" in result.message
+
+
+@needs("bwrap")
+@needs("strace")
+def test_does_without_the_network_that_it_tried(tmp_path: Path) -> None:
+    script = (
+        "(exec 3<>/dev/tcp/192.0.2.7/443) || true\necho '{}' > \"$RRA_OUTPUT_DIR/metrics.json\"\n"
+    )
+    result = run(tmp_path / "a", script, "bwrap")
+    assert (result.record.termination, result.record.network_attempts) == ("ok", ["192.0.2.7:443"])
+
+
+@needs("strace")
+def test_is_not_started_by_what_isolates_it(tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho 'bwrap: no permissions' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    result = run(tmp_path / "a", "true\n", BubblewrapSandbox(broken))
+    assert (result.record.termination, result.record.exit_code) == ("infrastructure", 1)
+    assert result.message.splitlines() == [
+        "main was not started: what isolates it failed",
+        "bwrap: no permissions",
+    ]
+
+
+@needs("tmpfs")
+def test_fills_the_disk_beside_its_outputs(tmp_path: Path) -> None:
+    with mounted_disk(tmp_path / "disk", "8m") as disk:
+        script = 'while :; do head -c 60000 /dev/zero >> "$RRA_CODE_DIR/big" || exit 1; done\n'
+        result = run(disk / "a", script, "none")
+        assert result.record.termination == "disk"
+
+
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_changes_the_clock_that_it_sees(tmp_path: Path, sandbox: str) -> None:
+    before = clock.now()
+    script = 'date() { echo 1999; }; date; unset RRA_NONCE; "$0" 2>/dev/null; exit 0\n'
+    variables = {"LD_PRELOAD": "/usr/lib/faketime/libfaketime.so.1", "FAKETIME": "-20y"}
+    record = run(tmp_path / "a", script, sandbox, variables=variables).record
+    assert clock.iso(before) <= record.started <= record.ended <= clock.iso(clock.now())
+    assert 0 < record.resources.wall < 120
+
+
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_takes_the_terminal(tmp_path: Path, sandbox: str) -> None:
+    artifact = write_artifact(
+        tmp_path / "a",
+        {"launchers/main.sh": "read -r line </dev/tty && echo took $line; tty; exit 0\n"},
+    )
+    program = f"""
+        from pathlib import Path
+        from rra.artifact import load_artifact
+        from rra.launch import run_launcher
+        from rra.sandbox import best_sandbox
+        from tests.support.runs import request
+        open("/dev/tty").close()
+        asked = request(load_artifact(Path({str(artifact.root)!r})))
+        import dataclasses
+        run_launcher(dataclasses.replace(asked, sandbox=best_sandbox({sandbox!r})))
+        """
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-c", textwrap.dedent(program)])
+    os.write(terminal, b"secret\n")
+    with contextlib.suppress(OSError):  # the terminal ends with the program
+        while os.read(terminal, 1 << 16):
+            pass
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    (stored,) = EvidenceStore(artifact.root / "evidence").records()
+    assert (stored.directory / "stdout.txt").read_text() == "not a tty\n"
+
+
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_is_cancelled(tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
+    result = run(tmp_path / "a", "exec sleep 600\n", sandbox, cancelled=lambda: True)
+    assert (result.ok, result.record.termination) == (False, "cancelled")
+
+
+@pytest.mark.clause("execution-record/every-run")
+def test_is_interrupted_and_recorded(tmp_path: Path) -> None:
+    def interrupt() -> bool:
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return False
+
+    calls: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "a", "exec sleep 600\n", "none", cancelled=interrupt)
+    (stored,) = EvidenceStore(tmp_path / "a" / "evidence").records()
+    assert stored.record.termination == "cancelled"

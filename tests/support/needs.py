@@ -62,7 +62,16 @@ def _full_disk() -> bool:
     return _succeeds("unshare", "--mount", "sh", "-c", mount)
 
 
+def _groups() -> bool:
+    """Memory and processes of a run can be limited by control groups."""
+    from rra.sandbox import try_groups
+
+    found = try_groups()
+    return found.works and "memory, processes" in found.why
+
+
 NEEDS = {
+    "control-groups": Need(_groups, "run the tests as root where control groups can be written"),
     "bwrap": Need(_bwrap, "apt-get install bubblewrap"),
     "podman": Need(lambda: _succeeds("podman", "info"), "apt-get install podman"),
     "mmdebstrap": Need(lambda: _succeeds("mmdebstrap", "--version"), "apt-get install mmdebstrap"),

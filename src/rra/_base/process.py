@@ -20,7 +20,18 @@ from rra._base import clock, proctree
 from rra._base.streams import Pump, StreamInfo
 from rra.errors import ToolMissingError, UnavailableError
 
-Termination = Literal["ok", "exit", "signal", "timeout", "memory", "disk", "cancelled"]
+Termination = Literal[
+    "ok",
+    "exit",
+    "signal",
+    "timeout",
+    "memory",
+    "disk",
+    "network-denied",
+    "cancelled",
+    "infrastructure",
+]
+"""How a run ended: the words of the format."""
 GRACE_SECONDS = 5.0
 """Seconds between asking a program to end and ending it."""
 
@@ -169,11 +180,18 @@ class Bounds:
         wall_seconds: Limit on the wall; None for none.
         stream_bytes: Bytes kept of each output stream; more is counted, not kept.
         watch: Called now and then while the program runs; a termination word ends it.
+        ask: Asks the program to end and waits so many seconds for that.
+        end_rest: Ends what is left of it however it may have hidden, and says how many there
+            were; called when the program itself has ended.
+        memory_kills: Says how many processes the kernel has ended for want of memory.
     """
 
     wall_seconds: float | None = None
     stream_bytes: int = 64 * 1024 * 1024
     watch: Callable[[], Termination | None] = lambda: None
+    ask: Callable[[int, float], None] = proctree.ask_group
+    end_rest: Callable[[], int] = lambda: 0
+    memory_kills: Callable[[], int] = lambda: proctree.out_of_memory_kills()  # noqa: PLW0108 - tests replace it
 
 
 def supervise(
@@ -188,9 +206,10 @@ def supervise(
 ) -> Supervised:
     """Run a launcher in a session of its own, its output kept in files, and end all of it.
 
-    At a limit its process group gets SIGTERM, and everything that descends from it SIGKILL
+    At a limit it is asked to end (SIGTERM), and everything that descends from it gets SIGKILL
     after `GRACE_SECONDS`. Output beyond its bound is read and counted but not kept.
-    Whatever ends this call, also an interrupt, ends the whole tree.
+    An interrupt is such a limit too: the program was cancelled. Whatever ends this call, also a
+    second interrupt, ends the whole tree.
 
     Args:
         argv: Command as a list.
@@ -206,7 +225,7 @@ def supervise(
         ToolMissingError: The program does not exist.
     """
     started = clock.monotonic()
-    kills = proctree.out_of_memory_kills()
+    kills = bounds.memory_kills()
     child = _start(argv, cwd=cwd, env=env)
     pipes = [stream.fileno() for stream in (child.stdout, child.stderr) if stream is not None]
     with child:
@@ -214,8 +233,12 @@ def supervise(
         pump.start()
         try:
             reason = _attend(child.pid, bounds)
+        except KeyboardInterrupt:
+            reason = "cancelled"
+            bounds.ask(child.pid, GRACE_SECONDS)
         finally:
-            left_behind, usage = _end_tree(child, marker)
+            killed = bounds.memory_kills() > kills
+            left_behind, usage = _end_tree(child, marker, bounds.end_rest)
             stdout, stderr = pump.finish()
     if pump.callback_error is not None:
         raise pump.callback_error
@@ -223,7 +246,7 @@ def supervise(
         reason = reason or "disk"
     return Supervised(
         child.returncode,
-        reason or _termination(child.returncode, proctree.out_of_memory_kills() > kills),
+        reason or _termination(child.returncode, killed),
         clock.monotonic() - started,
         usage.ru_utime + usage.ru_stime,
         usage.ru_maxrss * 1024,
@@ -267,15 +290,14 @@ def _attend(pid: int, bounds: Bounds) -> Termination | None:
             "timeout" if end is not None and before >= end else bounds.watch()
         )
         if reason is not None:
-            proctree.end_group(pid, signal.SIGTERM)
-            proctree.wait_gone(pid, GRACE_SECONDS)
+            bounds.ask(pid, GRACE_SECONDS)
             return reason
         # Looking must stay cheap beside what is looked at, however large it grows.
         pause = max(min(pause * 2, _LAST_WATCH), 50 * (clock.monotonic() - before))
 
 
 def _end_tree(
-    child: subprocess.Popen[bytes], marker: str | None
+    child: subprocess.Popen[bytes], marker: str | None, end_rest: Callable[[], int]
 ) -> tuple[int, resource.struct_rusage]:
     """End what is left of a program; return the number of processes left behind, and its usage."""
     running = not proctree.wait_gone(child.pid, 0)
@@ -283,8 +305,9 @@ def _end_tree(
     proctree.end_group(child.pid, signal.SIGKILL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
+    left_behind = end_rest()
     proctree.end_all(stragglers)
-    left_behind = proctree.end_marked(marker) if marker is not None else 0
+    left_behind += proctree.end_marked(marker) if marker is not None else 0
     return left_behind, usage
 
 

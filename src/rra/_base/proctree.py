@@ -27,6 +27,30 @@ def end_group(leader: int, number: signal.Signals) -> None:
         os.killpg(leader, number)
 
 
+def ask_group(leader: int, seconds: float) -> None:
+    """Ask every process of a group to end; return when its leader has, or the time is over."""
+    end_group(leader, signal.SIGTERM)
+    wait_gone(leader, seconds)
+
+
+def ask_inside(pid: int, seconds: float) -> None:
+    """Ask all that runs in a process namespace below a process to end, and wait for it.
+
+    The first process of the namespace does not hear such a request, but it would end, and all
+    others with it, as soon as the one that it waits for does. So it is stopped meanwhile, and
+    the others have their time.
+    """
+    end = clock.monotonic() + seconds
+    inside = descendants(pid)
+    first = {one for one in inside if _read_field(one, b"NSpid:")[-1:] == [b"1"]}
+    for pids, number in ((first, signal.SIGSTOP), (inside - first, signal.SIGTERM)):
+        for one in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(one, number)
+    for one in inside - first:
+        wait_gone(one, max(0.0, end - clock.monotonic()))
+
+
 def descendants(pid: int) -> set[int]:
     """Return the living children of a process, their children, and so on."""
     children: dict[int, list[int]] = {}
@@ -177,10 +201,16 @@ def _after_name(pid: int) -> list[bytes]:
 
 
 def _field(pid: int, name: bytes) -> int:
+    values = _read_field(pid, name)
+    return int(values[0]) if values else 0
+
+
+def _read_field(pid: int, name: bytes) -> list[bytes]:
+    """Return the values of one line of a process's status; none when it has ended."""
     for line in _read(pid, "status").splitlines():
         if line.startswith(name):
-            return int(line.split()[1])
-    return 0
+            return line.split()[1:]
+    return []
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -48,7 +48,7 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
     from rra._base import process
     from rra.environment import platform_facts
     from rra.launch import probe_recorder
-    from rra.sandbox import probe, try_engine
+    from rra.sandbox import probe, try_engine, try_groups
 
     found: list[Capability] = []
     for one in probe():
@@ -71,6 +71,17 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
             detail=engine.why,
             needed_for="environments of kind container: building images and running in them",
             install="apt-get install podman",
+        )
+    )
+    progress("trying control groups")
+    groups = try_groups()
+    found.append(
+        Capability(
+            name="limits",
+            works=groups.works,
+            detail=groups.why,
+            needed_for="runs that are held to their memory, processes and processors",
+            install="run as root, or where your session has control groups of its own",
         )
     )
     progress("trying strace")

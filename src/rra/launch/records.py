@@ -31,8 +31,8 @@ from rra.model import (
     SeedInfo,
     Stream,
 )
-from rra.model.record import EnvironmentInfo, LauncherInfo, Platform
-from rra.sandbox import Sandbox, View
+from rra.model.record import EnvironmentInfo, LauncherInfo, Platform, Reached, RecordLimits
+from rra.sandbox import ConfinedSandbox, Usage, View
 
 _OUTSIDE = ("/dev/", "/proc/", "/sys/")
 
@@ -46,6 +46,7 @@ class RunFacts:
         argv: Command, before isolation and recording.
         done: What became of the process.
         termination: Its word, limits on the outputs included.
+        used: What all its processes did together, as far as it was counted.
         seen: What the recorder saw, at `level`.
         code: What the run did to its copy of the code.
         artifact: Files of the artifact that it changed, where that was possible.
@@ -57,7 +58,7 @@ class RunFacts:
     request: RunRequest
     space: Workspace
     settings: Settings
-    sandbox: Sandbox
+    sandbox: ConfinedSandbox
     view: View
     core: str
     argv: list[str]
@@ -65,6 +66,7 @@ class RunFacts:
     ended: dt.datetime
     done: Supervised
     termination: Termination
+    used: Usage | None
     seen: Observation
     level: Level
     code: TreeChanges
@@ -72,6 +74,22 @@ class RunFacts:
     collected: list[tuple[PurePosixPath, PurePosixPath]]
     left_out: list[LeftOut]
     missing: list[str]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether whoever waited for the run was interrupted, and with it the run."""
+        return self.termination == "cancelled" and not self.request.cancelled()
+
+    @property
+    def reached(self) -> list[Reached]:
+        """Limits that the run came up against, by name."""
+        used = self.used or Usage()
+        found: dict[Reached, bool] = {
+            "wall": self.termination == "timeout",
+            "memory": used.memory_kills > 0,
+            "processes": used.refused_processes > 0,
+        }
+        return [name for name, came in found.items() if came]
 
 
 def write_record(facts: RunFacts) -> ExecutionRecord:
@@ -121,12 +139,18 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             {**platform_facts(), "python": request.environment.version or None}
         ),
         resources=RecordResources(
-            wall=round(done.seconds, 3), cpu=round(done.cpu_seconds, 3), max_rss=done.max_rss
+            wall=round(done.seconds, 3),
+            cpu=round(done.cpu_seconds, 3),
+            max_rss=done.max_rss,
+            peak=facts.used.peak_bytes if facts.used else None,
         ),
         stdout=_stream(done.stdout),
         stderr=_stream(done.stderr),
         sandbox=SandboxInfo(
-            level=facts.sandbox.name, gaps=[*facts.sandbox.gaps, *network_gaps(request)]
+            level=facts.sandbox.name,
+            gaps=[*facts.sandbox.gaps, *network_gaps(request)],
+            limits=RecordLimits.model_validate(held) if (held := facts.sandbox.held) else None,
+            reached=facts.reached or None,
         ),
         recorder=RecorderInfo(level=facts.level, gaps=facts.seen.gaps),
         events=head,

@@ -36,6 +36,7 @@ class RunRequest:
         core: Core digest of the artifact; computed when it is not given.
         wall_seconds: Limit; the launcher's own by default, the smaller one counts.
         stream_bytes: Bytes kept of standard output and of standard error.
+        cancelled: Asked now and then, at least every few seconds; true ends the run.
     """
 
     artifact: Artifact
@@ -53,6 +54,7 @@ class RunRequest:
     core: str | None = None
     wall_seconds: float | None = None
     stream_bytes: int = 64 * 1024 * 1024
+    cancelled: Callable[[], bool] = lambda: False
 
     @property
     def output_place(self) -> Path:

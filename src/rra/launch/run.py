@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import os
-import signal
 from pathlib import Path
 
 from rra._base import canonical, clock, process
@@ -17,7 +15,9 @@ from rra.environment import Built
 from rra.errors import UsageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
+from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeSnapshot
+from rra.launch.limits import limits_of
 from rra.launch.parameters import Settings, settle
 from rra.launch.place import copy_code, link_or_copy, provide_outputs, publish_outputs
 from rra.launch.recorder import Recorder
@@ -28,14 +28,24 @@ from rra.launch.trace import Observation
 from rra.launch.uncollected import uncollected
 from rra.launch.workspace import Workspace, workspace
 from rra.model import ExecutionRecord, Launcher
-from rra.sandbox import ContainerSandbox, Sandbox, Usage, best_sandbox, find_engine
+from rra.sandbox import (
+    ConfinedSandbox,
+    ContainerSandbox,
+    Sandbox,
+    Usage,
+    View,
+    best_sandbox,
+    confined,
+    find_engine,
+)
 
 DEFAULT_OUTPUT_BYTES = 4 * 1024**3
 """Size of all outputs together that is kept when the launcher declares no limit."""
 
-_NO_SPACE_LEFT = 1 << 20
+_ENGINE_FAILED = 125
+"""Exit status by which podman and docker say that they could not start a container."""
+
 _UNWATCHED = (layout.OUTPUTS_DIR, layout.EVIDENCE_DIR, ".git")
-_MESSAGE_LINES, _MESSAGE_BYTES = 12, 8192
 
 
 def run_launcher(request: RunRequest) -> RunResult:
@@ -52,6 +62,7 @@ def run_launcher(request: RunRequest) -> RunResult:
         LaunchError: Its entry is missing or of a kind that is not run.
         ToolMissingError: The sandbox that was asked for does not work.
         StorageError: The disk is full or refuses; nothing is half-written.
+        KeyboardInterrupt: It was cancelled; the record that says so is kept.
     """
     launcher = _launcher(request)
     settings = settle(launcher, request.parameters, seed=request.seed, smoke=request.smoke)
@@ -61,9 +72,10 @@ def run_launcher(request: RunRequest) -> RunResult:
     with workspace(request.outputs_root) as space, storage_errors(request.outputs_root):
         copy_code(request.artifact, space.code)
         provide_outputs(request.outputs_root, launcher.needs, space.outputs, request.launcher)
-        facts = _execute(request, space, settings, sandbox, argv=argv, core=core)
+        with confined(sandbox, limits_of(launcher)) as box:
+            facts = _execute(request, space, settings, box, argv=argv, core=core)
         record = write_record(facts)
-        message = _message(facts, launcher)
+        message = message_of(facts, launcher)
         lost = uncollected(
             facts.code,
             {source for source, _ in facts.collected},
@@ -71,6 +83,8 @@ def run_launcher(request: RunRequest) -> RunResult:
             outputs=space.record / OUTPUTS,
         )
         done = _keep(request, space, record, message)
+    if facts.interrupted:
+        raise KeyboardInterrupt
     return dataclasses.replace(done, uncollected=tuple(printable(path) for path in lost))
 
 
@@ -88,7 +102,7 @@ def _execute(
     request: RunRequest,
     space: Workspace,
     settings: Settings,
-    sandbox: Sandbox,
+    sandbox: ConfinedSandbox,
     *,
     argv: list[str],
     core: str,
@@ -105,7 +119,7 @@ def _execute(
     )
     temporary = sandbox.temporary_path(space.temporary)
     env = variables(request, space, settings, temporary=temporary, observer=recorder.python_path)
-    seeing = view(request, space, env)
+    seeing = view(request, space, env, limits_of(launcher))
     limit = _output_limit(launcher)
     code = TreeSnapshot(space.code)
     artifact = TreeSnapshot(request.artifact.root, skip=_UNWATCHED) if sandbox.gaps else None
@@ -116,11 +130,7 @@ def _execute(
             cwd=space.code,
             env={"PATH": SYSTEM_PATH},
             output=(space.record / STDOUT, space.record / STDERR),
-            bounds=Bounds(
-                wall_seconds=_wall_limit(request, launcher),
-                stream_bytes=request.stream_bytes,
-                watch=lambda: "disk" if collect.used_bytes(own) > limit else None,
-            ),
+            bounds=_bounds(request, sandbox, seeing, own),
             marker=f"RRA_OUTPUT_DIR={own}",
             on_line=request.on_line,
         )
@@ -128,8 +138,8 @@ def _execute(
         used = sandbox.finish(seeing)
         seen, level = recorder.finish()
     ended = clock.now()
-    if not sandbox.followed:
-        done = _measured(done, used, seen)
+    space.free_reserve()
+    done = _measured(done, used, seen) if not sandbox.followed else _counted(done, used)
     changes = code.changes()
     changed = artifact.changes() if artifact is not None else None
     outputs = space.record / OUTPUTS
@@ -137,8 +147,15 @@ def _execute(
     left_out += collect.make_safe(outputs, space.code, place=own)
     collected = collect.collect(launcher.collect, changes, space.code, outputs)
     beyond = collect.limit_size(outputs, limit)
-    too_much = bool(beyond) or _too_large(launcher, outputs)
-    termination = _termination(done, space, too_much=too_much)
+    termination = termination_of(
+        done,
+        space,
+        used=used,
+        seen=seen,
+        started=_started(done, used, seen, sandbox, level),
+        denied=not seeing.network and sandbox.name != "none",
+        too_much=bool(beyond) or bool(collect.too_large(launcher, outputs)),
+    )
     _add_streams(outputs, space)
     return RunFacts(
         request=request,
@@ -152,6 +169,7 @@ def _execute(
         ended=ended,
         done=done,
         termination=termination,
+        used=used,
         seen=seen,
         level=level,
         code=changes,
@@ -160,6 +178,42 @@ def _execute(
         left_out=[*left_out, *beyond],
         missing=collect.missing_outputs(launcher, outputs),
     )
+
+
+def _bounds(request: RunRequest, sandbox: ConfinedSandbox, view: View, own: Path) -> Bounds:
+    """Return the limits of a run that are watched from outside."""
+    launcher = request.artifact.manifest.launchers[request.launcher]
+    limit = _output_limit(launcher)
+
+    def watch() -> Termination | None:
+        if request.cancelled():
+            return "cancelled"
+        return "disk" if little_room(own) or collect.used_bytes(own) > limit else None
+
+    return Bounds(
+        wall_seconds=_wall_limit(request, launcher),
+        stream_bytes=request.stream_bytes,
+        watch=watch,
+        ask=lambda pid, seconds: sandbox.ask_to_end(view, pid, seconds),
+        end_rest=sandbox.end_all,
+        memory_kills=sandbox.memory_kills,
+    )
+
+
+def _counted(done: Supervised, used: Usage | None) -> Supervised:
+    """Put the time of all processes in the place of those that somebody waited for."""
+    if used is None or used.cpu_seconds is None:
+        return done
+    return dataclasses.replace(done, cpu_seconds=used.cpu_seconds)
+
+
+def _started(
+    done: Supervised, used: Usage | None, seen: Observation, sandbox: Sandbox, level: str
+) -> bool:
+    """Tell whether the launcher itself was started, unless that is known to have failed."""
+    if not sandbox.followed:
+        return used is not None or done.returncode != _ENGINE_FAILED
+    return level != "strace" or bool(seen.programs) or bool(seen.gaps)
 
 
 def isolation_of(environment: Built, wanted: Sandbox | None = None) -> Sandbox:
@@ -183,7 +237,7 @@ def _measured(done: Supervised, used: Usage | None, seen: Observation) -> Superv
         seen.gaps.append("the memory that the launcher used was not measured")
     else:
         seen.gaps.append("the memory is that of all processes together, file caches included")
-    if used is None:
+    if used is None or used.cpu_seconds is None:
         seen.gaps.append("the processor time that the launcher used was not measured")
         return dataclasses.replace(done, cpu_seconds=0.0, max_rss=0)
     return dataclasses.replace(done, cpu_seconds=used.cpu_seconds, max_rss=used.peak_bytes or 0)
@@ -200,21 +254,6 @@ def _wall_limit(request: RunRequest, launcher: Launcher) -> float | None:
 def _output_limit(launcher: Launcher) -> int:
     declared = launcher.limits.output if launcher.limits else None
     return DEFAULT_OUTPUT_BYTES if declared is None else declared
-
-
-def _too_large(launcher: Launcher, outputs: Path) -> bool:
-    return bool(collect.too_large(launcher, outputs))
-
-
-def _termination(done: Supervised, space: Workspace, *, too_much: bool) -> Termination:
-    """Return the word for the end; outputs beyond a limit and a full disk are ends of their own."""
-    if done.termination == "ok" and too_much:
-        return "disk"
-    if done.termination in {"exit", "signal"}:
-        status = os.statvfs(space.root)
-        if status.f_bavail * status.f_frsize < _NO_SPACE_LEFT:
-            return "disk"
-    return done.termination
 
 
 def _add_streams(outputs: Path, space: Workspace) -> None:
@@ -245,49 +284,3 @@ def _keep(
         ok=record.ok,
         message=message,
     )
-
-
-def _message(facts: RunFacts, launcher: Launcher) -> str:
-    """Say how a run ended, and for a failure what the launcher itself said last."""
-    name, done = facts.request.launcher, facts.done
-    seconds = f"{done.seconds:.1f} s"
-    words: dict[Termination, str] = {
-        "ok": f"{name} ended well after {seconds}",
-        "exit": f"{name} ended with exit status {done.returncode} after {seconds}",
-        "signal": f"{name} was ended by {_signal_name(done.returncode)} after {seconds}",
-        "timeout": f"{name} had not ended after {seconds}, its limit, and was ended",
-        "memory": f"{name} was ended for want of memory after {seconds}",
-        "disk": f"{name} left no room on the disk, or more outputs than its limits allow",
-    }
-    lines = [words.get(facts.termination, f"{name}: {facts.termination}")]
-    lines += [f"left out of the outputs: {one.path}: {one.why}" for one in facts.left_out]
-    if facts.termination == "ok" and facts.missing:
-        lines[0] += ", but without " + ", ".join(facts.missing)
-        outputs = facts.space.record / OUTPUTS
-        notes = (
-            collect.untouched(one, launcher, outputs, facts.space.code) for one in facts.missing
-        )
-        lines += filter(None, notes)
-    if facts.termination != "ok" or facts.missing:
-        lines += _last_lines(facts.space.record)
-    return "\n".join(lines)
-
-
-def _signal_name(status: int) -> str:
-    number = -status if status < 0 else status - 128
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _last_lines(record: Path) -> list[str]:
-    """Return the end of what was printed: the errors, or the output where there are none."""
-    for name in (STDERR, STDOUT):
-        path = record / name
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _MESSAGE_BYTES))
-            text = file.read().decode("utf-8", "replace").strip()
-        if text:
-            return text.splitlines()[-_MESSAGE_LINES:]
-    return []

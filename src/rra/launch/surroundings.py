@@ -15,7 +15,7 @@ from rra.launch.parameters import Settings
 from rra.launch.place import hidden_places
 from rra.launch.request import RunRequest
 from rra.launch.workspace import Workspace
-from rra.sandbox import View
+from rra.sandbox import Limits, View
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -112,7 +112,7 @@ def _write_parameters(space: Workspace, settings: Settings) -> Path:
     return path
 
 
-def view(request: RunRequest, space: Workspace, env: dict[str, str]) -> View:
+def view(request: RunRequest, space: Workspace, env: dict[str, str], limits: Limits) -> View:
     """Return what a launcher may see and change."""
     launcher = request.artifact.manifest.launchers[request.launcher]
     needed = [space.outputs / name for name in launcher.needs]
@@ -128,6 +128,7 @@ def view(request: RunRequest, space: Workspace, env: dict[str, str]) -> View:
         cwd=space.code,
         env=env,
         network=launcher.network != "none",
+        limits=limits,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import os
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
 from rra.evidence import sweep_stale
 
 _OWNER = ".owner"
+_RESERVE, _RESERVE_PART = 4 << 20, 16
 _LONGEST_TEMPORARY = 60
 """Sockets of multiprocessing live below TMPDIR and may have 107 bytes in all."""
 
@@ -65,6 +67,15 @@ class Workspace:
         """The named pipe of strace, out of the launcher's reach in a sandbox."""
         return self.root / "trace"
 
+    @property
+    def reserve(self) -> Path:
+        """Room on the disk that is kept for the record of a run that fills it."""
+        return self.root / ".reserve"
+
+    def free_reserve(self) -> None:
+        """Give the room back: now the record is written."""
+        self.reserve.unlink(missing_ok=True)
+
 
 @contextlib.contextmanager
 def workspace(outputs_root: Path) -> Iterator[Workspace]:
@@ -93,7 +104,16 @@ def workspace(outputs_root: Path) -> Iterator[Workspace]:
             places = (space.code, space.outputs, space.home, space.given, space.seen, space.record)
             for place in (*places, temporary):
                 place.mkdir(exist_ok=True)
+            _keep_room(space.reserve)
         yield space
+
+
+def _keep_room(file: Path) -> None:
+    """Take some of what is free, where the file system can promise it."""
+    status = os.statvfs(file.parent)
+    size = min(_RESERVE, status.f_bavail * status.f_frsize // _RESERVE_PART)
+    with contextlib.suppress(OSError), file.open("wb") as stream:
+        os.posix_fallocate(stream.fileno(), 0, max(size, 1))
 
 
 def _sweep(folder: Path) -> None:

@@ -33,6 +33,19 @@ Time = Annotated[
 Instance = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=,-]{0,127}$")]
 """Name of a configuration among several of a launcher."""
 
+Termination = Literal[
+    "ok",
+    "exit",
+    "signal",
+    "timeout",
+    "memory",
+    "disk",
+    "network-denied",
+    "cancelled",
+    "infrastructure",
+]
+"""How a run ended."""
+
 Seconds = Annotated[float, Field(ge=0)]
 Scalar = str | int | float | bool
 Role = Literal["code", "data", "config", "model", "reference", "launcher", "output", "unknown"]
@@ -94,18 +107,43 @@ class Stream(Object):
 
 
 class RecordResources(Object):
-    """Seconds on the wall, seconds of processor, bytes of the largest process."""
+    """Seconds on the wall, seconds of processor, bytes of the largest process.
+
+    Attributes:
+        peak: Bytes of all processes together at one time, file caches included; None where
+            nothing counted them.
+    """
 
     wall: Seconds
     cpu: Seconds
     max_rss: Count
+    peak: Count | None = None
+
+
+Reached = Literal["wall", "memory", "processes"]
+
+
+class RecordLimits(Object):
+    """Limits that held for all processes of a run together."""
+
+    memory: Annotated[int, Field(ge=1)] | None = None
+    processes: Annotated[int, Field(ge=1)] | None = None
+    cpu: Annotated[float, Field(gt=0)] | None = None
 
 
 class SandboxInfo(Object):
-    """How the run was isolated, and what could not be."""
+    """How the run was isolated and limited, and what could not be.
+
+    Attributes:
+        limits: What all its processes could use together: bytes of memory, processes and
+            threads, processors; None where nothing was limited.
+        reached: Limits that the run came up against.
+    """
 
     level: Literal["bwrap", "container", "virtual-machine", "none"]
     gaps: list[str] = []
+    limits: RecordLimits | None = None
+    reached: list[Reached] | None = None
 
 
 class RecorderInfo(Object):
@@ -152,7 +190,7 @@ class ExecutionRecord(Object):
     seed: SeedInfo
     started: Time
     ended: Time
-    termination: Literal["ok", "exit", "signal", "timeout", "memory", "disk", "cancelled"]
+    termination: Termination
     exit_code: Annotated[int, Field(ge=-255, le=255)]
     missing_outputs: list[str]
     environment: EnvironmentInfo

@@ -7,9 +7,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rra._base import process
+from rra._base import process, proctree
 from rra.errors import RraError
 from rra.sandbox.devices import accelerators
+from rra.sandbox.limits import Resource
 from rra.sandbox.protocol import Availability, Level, View
 
 SYSTEM_PLACES = (
@@ -49,6 +50,11 @@ class BubblewrapSandbox:
         return ()
 
     @property
+    def limited(self) -> tuple[Resource, ...]:
+        """What it holds the launcher to by itself: nothing, that is left to a control group."""
+        return ()
+
+    @property
     def programs(self) -> int:
         """How many programs the wrapped command executes before the launcher."""
         return 2
@@ -78,6 +84,10 @@ class BubblewrapSandbox:
         command += _places(view)
         command += ["--remount-ro", "/", "--chdir", str(view.cwd), "--"]
         return [*command, *_FIRST_PROCESS, *argv]
+
+    def ask_to_end(self, view: View, pid: int, seconds: float) -> None:  # noqa: ARG002 - as the others
+        """Ask every process inside to end; bubblewrap itself would only end with all of them."""
+        proctree.ask_inside(pid, seconds)
 
     def finish(self, view: View) -> None:
         """Do nothing: the launcher is a child of ours, which is ended and measured as such."""

@@ -17,22 +17,35 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rra._base import proctree
+from rra.errors import UnavailableError
 from rra.sandbox.devices import accelerators
 from rra.sandbox.engine import Engine
+from rra.sandbox.limits import Limits, Resource
 from rra.sandbox.protocol import Level, Usage, View
 
 _USAGE = ".rra-usage"
 _USAGE_BYTES = 4096
 _END_SECONDS = 60.0
 _PEAKS = ("/sys/fs/cgroup/memory.peak", "/sys/fs/cgroup/memory/memory.max_usage_in_bytes")
+_KILLS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+_REFUSALS = ("/sys/fs/cgroup/pids.events", "/sys/fs/cgroup/pids/pids.events")
 _FIRST_PROCESS = """\
 "$@"; status=$?
 {{ times; for file in {peaks}; do
   if [ -r "$file" ]; then read -r bytes <"$file" && echo "peak $bytes"; fi
+done; for file in {counts}; do
+  if [ -r "$file" ]; then while read -r line; do echo "${{file##*/}} $line"; done <"$file"; fi
 done; }} >{usage} 2>/dev/null
 exit $status"""
 """Parent of the launcher: the engine's client is our child, the launcher is not."""
 _MINUTES = re.compile(r"(\d+)m([\d.]+)s")
+_OPTIONS: dict[Resource, tuple[str, str]] = {
+    "memory": ("memory", "--memory={}"),
+    "processes": ("pids", "--pids-limit={}"),
+    "cpu": ("cpu", "--cpus={}"),
+}
+"""Controller and option of the engines for each limit."""
 _SHARED_MEMORY = "--shm-size=1g"
 """What libraries that share arrays between processes need; the engines' default is 64 MiB."""
 
@@ -56,6 +69,12 @@ class ContainerSandbox:
         return ()
 
     @property
+    def limited(self) -> tuple[Resource, ...]:
+        """Which limits the engine can set here."""
+        able = self._engine.controllers()
+        return tuple(word for word, (name, _) in _OPTIONS.items() if name in able)
+
+    @property
     def programs(self) -> int:
         """How many programs are executed before the launcher: none of them can be followed."""
         return 0
@@ -72,11 +91,16 @@ class ContainerSandbox:
     def wrap(self, argv: Sequence[str], view: View) -> list[str]:
         """Return the command that runs `argv` in a container with this view."""
         inside = self.temporary_path(view.temporary) / _USAGE
-        script = _FIRST_PROCESS.format(peaks=" ".join(_PEAKS), usage=shlex.quote(str(inside)))
+        script = _FIRST_PROCESS.format(
+            peaks=" ".join(_PEAKS),
+            counts=" ".join((*_KILLS, *_REFUSALS)),
+            usage=shlex.quote(str(inside)),
+        )
         return [
             *("/usr/bin/env", "-i", *self._engine.settings()),
             *(str(self._engine.program), "run", "--rm", "--name", _container(view)),
             *self._limits(view),
+            *self._most(view.limits),
             *(f"--device={device}" for device in accelerators()),
             *(f"--env={name}={value}" for name, value in sorted(view.env.items())),
             *self._mounts(view),
@@ -110,6 +134,20 @@ class ContainerSandbox:
         else:
             yield f"--user={os.getuid()}:{os.getgid()}"
 
+    def _most(self, limits: Limits) -> Iterator[str]:
+        """Limit what all processes of the container use together."""
+        held = limits.held(self.limited)
+        yield from (_OPTIONS[word][1].format(held[word]) for word in self.limited if word in held)
+        if "memory" in held:
+            yield f"--memory-swap={held['memory']}"  # the sum of both: no swap
+
+    def ask_to_end(self, view: View, pid: int, seconds: float) -> None:
+        """Ask every process inside to end; the engine's client ends when the first one does."""
+        end = ["exec", _container(view), "/bin/sh", "-c", "kill -TERM -1"]
+        with contextlib.suppress(UnavailableError):
+            self._engine.run(end, timeout=seconds)
+        proctree.wait_gone(pid, seconds)
+
     def finish(self, view: View) -> Usage | None:
         """End what the container may still run, and return what the launcher used, if it says."""
         at_once = ["--time", "0"] if self._engine.name == "podman" else []
@@ -119,10 +157,20 @@ class ContainerSandbox:
         with contextlib.suppress(OSError):
             text = _read_plain(view.temporary / _USAGE)
         times = [int(m) * 60 + float(s) for m, s in _MINUTES.findall(text)]
-        peak = re.search(r"^peak (\d{1,18})$", text, re.MULTILINE)
         if len(times) != 4:
             return None
-        return Usage(cpu_seconds=sum(times[2:]), peak_bytes=int(peak[1]) if peak else None)
+        return Usage(
+            cpu_seconds=sum(times[2:]),
+            peak_bytes=_count(text, "peak"),
+            memory_kills=_count(text, r"memory\S* oom_kill") or 0,
+            refused_processes=_count(text, r"pids\S* max") or 0,
+        )
+
+
+def _count(text: str, name: str) -> int | None:
+    """Return the number behind a name, given as an expression, at the start of a line."""
+    found = re.search(rf"^{name} (\d{{1,18}})$", text, re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 def _container(view: View) -> str:

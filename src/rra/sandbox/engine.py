@@ -17,6 +17,12 @@ _TRIAL_SECONDS, _BUILD_SECONDS = 60.0, 3600.0
 _OWN = ("HOME", "PATH", "USER", "XDG_", "CONTAINERS_", "CONTAINER_", "DOCKER_", "REGISTRY_AUTH_")
 """Starts of variables of the caller that tell an engine where its settings and images are."""
 
+_CONTROLLERS = {
+    "podman": "{{.Host.CgroupControllers}}",
+    "docker": "{{if .MemoryLimit}}memory{{end}} {{if .PidsLimit}}pids{{end}} "
+    "{{if .CPUCfsQuota}}cpu{{end}}",
+}
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Engine:
@@ -34,6 +40,10 @@ class Engine:
         done = self.run(["image", "inspect", "--format", "{{.Id}}", name], timeout=_TRIAL_SECONDS)
         found = done.stdout.strip()
         return f"sha256:{found.removeprefix('sha256:')}" if done.ok and found else None
+
+    def controllers(self) -> tuple[str, ...]:
+        """Return which of ``memory``, ``pids`` and ``cpu`` the engine can limit here."""
+        return _controllers(self.name, self.program, tuple(self.settings()))
 
     def settings(self) -> list[str]:
         """Return ``NAME=value`` of the variables by which the engine finds what it has."""
@@ -67,6 +77,16 @@ def _fault(program: Path, settings: tuple[str, ...]) -> str | None:
     del settings  # part of the key alone: the engine reads them from our environment
     done = process.run([program, "info"], timeout=_TRIAL_SECONDS)
     return None if done.ok else done.last_error(1) or f"exit status {done.returncode}"
+
+
+@functools.cache
+def _controllers(name: str, program: Path, settings: tuple[str, ...]) -> tuple[str, ...]:
+    """Ask an engine what it can limit: podman names controllers, docker answers one by one."""
+    del settings  # part of the key alone: the engine reads them from our environment
+    template = _CONTROLLERS[name]
+    done = process.run([program, "info", "--format", template], timeout=_TRIAL_SECONDS)
+    words = done.stdout.replace("[", " ").replace("]", " ").split() if done.ok else []
+    return tuple(one for one in ("memory", "pids", "cpu") if one in words)
 
 
 def try_engine() -> Availability:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rra._base import proctree
+from rra.sandbox.limits import Resource
 from rra.sandbox.protocol import Level, View
 
 
@@ -27,6 +29,11 @@ class PlainSandbox:
         )
 
     @property
+    def limited(self) -> tuple[Resource, ...]:
+        """What it holds the launcher to by itself: nothing, that is left to a control group."""
+        return ()
+
+    @property
     def programs(self) -> int:
         """How many programs the wrapped command executes before the launcher."""
         return 1
@@ -44,6 +51,10 @@ class PlainSandbox:
         """Return the command that runs `argv` with the view's environment and nothing else."""
         variables = [f"{name}={value}" for name, value in sorted(view.env.items())]
         return ["/usr/bin/env", "-i", *variables, *argv]
+
+    def ask_to_end(self, view: View, pid: int, seconds: float) -> None:  # noqa: ARG002 - as the others
+        """Ask every process of the launcher's group to end."""
+        proctree.ask_group(pid, seconds)
 
     def finish(self, view: View) -> None:
         """Do nothing: the launcher is a child of ours, which is ended and measured as such."""

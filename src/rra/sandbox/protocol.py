@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
+from rra.sandbox.limits import NO_LIMITS, Limits, Resource
+
 Level = Literal["bwrap", "container", "none"]
 
 
@@ -24,6 +26,7 @@ class View:
         cwd: Working directory.
         env: Its whole environment.
         network: Whether it has one.
+        limits: What all its processes may use together.
     """
 
     read_only: Sequence[Path] = ()
@@ -33,19 +36,24 @@ class View:
     cwd: Path
     env: Mapping[str, str]
     network: bool = False
+    limits: Limits = NO_LIMITS
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a launcher used, where it is no child of ours that the system would tell us of.
+    """What all processes of a launcher did together, as far as the system counts it.
 
     Attributes:
-        cpu_seconds: User and system time.
-        peak_bytes: Most memory of all its processes together; None where nothing tells.
+        cpu_seconds: User and system time; None where nothing counts it.
+        peak_bytes: Most memory at one time, file caches included; None where nothing counts it.
+        memory_kills: How many of them the kernel ended for want of memory.
+        refused_processes: How often one could not be started for the limit.
     """
 
-    cpu_seconds: float
-    peak_bytes: int | None
+    cpu_seconds: float | None = None
+    peak_bytes: int | None = None
+    memory_kills: int = 0
+    refused_processes: int = 0
 
 
 class Sandbox(Protocol):
@@ -54,6 +62,7 @@ class Sandbox(Protocol):
     Attributes:
         name: Word that the execution record uses.
         gaps: What it does not hold back, as sentences for the record.
+        limited: Which limits of a view it sets by itself.
         programs: How many programs the wrapped command executes before the launcher.
         followed: Whether a tracer outside sees the programs inside.
     """
@@ -65,6 +74,10 @@ class Sandbox(Protocol):
     @property
     def gaps(self) -> tuple[str, ...]:
         """What it does not hold back, as sentences for the record."""
+
+    @property
+    def limited(self) -> tuple[Resource, ...]:
+        """Which limits of a view it sets by itself."""
 
     @property
     def programs(self) -> int:
@@ -84,11 +97,20 @@ class Sandbox(Protocol):
         nothing in it (``LD_PRELOAD``, say) acts on what isolates it.
         """
 
+    def ask_to_end(self, view: View, pid: int, seconds: float) -> None:
+        """Ask the launcher to end, and return when it has, or when the time is over.
+
+        Args:
+            view: What the wrapped command was made with.
+            pid: Process of the wrapped command.
+            seconds: How long to wait.
+        """
+
     def finish(self, view: View) -> Usage | None:
         """End what outlived the wrapped command; called once when that has ended, however.
 
         Returns:
-            What the launcher used, where the wrapped command is not its parent.
+            What the launcher used, where the sandbox counts it.
         """
 
 

@@ -186,12 +186,24 @@ def test_usage_is_that_of_the_program(tmp_path: Path) -> None:
     assert 0 < done.cpu_seconds < 60
 
 
-def test_an_interrupt_ends_the_tree(tmp_path: Path) -> None:
+def test_an_interrupt_cancels_the_program_and_ends_the_tree(tmp_path: Path) -> None:
     def interrupt() -> Termination | None:
         raise KeyboardInterrupt
 
+    done = supervise(tmp_path, f"{DAEMON}; sleep 600", Bounds(watch=interrupt))
+    assert done.termination == "cancelled"
+    assert proctree.marked(f"RUN_MARK={tmp_path}") == set()
+
+
+def test_a_second_interrupt_does_not_wait(tmp_path: Path) -> None:
+    def interrupt() -> Termination | None:
+        raise KeyboardInterrupt
+
+    def again(pid: int, seconds: float) -> None:
+        raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        supervise(tmp_path, f"{DAEMON}; sleep 600", Bounds(watch=interrupt))
+        supervise(tmp_path, f"{DAEMON}; sleep 600", Bounds(watch=interrupt, ask=again))
     assert proctree.marked(f"RUN_MARK={tmp_path}") == set()
 
 

@@ -1,0 +1,135 @@
+"""How a run ended: its word, and what a person is told."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from rra._base.process import Supervised, Termination
+from rra._base.progress import size_text
+from rra.evidence import OUTPUTS, STDERR, STDOUT
+from rra.launch import collect
+from rra.launch.records import RunFacts
+from rra.launch.trace import Observation
+from rra.launch.workspace import Workspace
+from rra.model import Launcher
+from rra.sandbox import Usage
+
+_NO_SPACE_LEFT = 1 << 20
+_LEAST_SPACE = 64 << 20
+_MESSAGE_LINES, _MESSAGE_BYTES = 12, 8192
+
+
+def little_room(place: Path) -> bool:
+    """Tell whether a disk is nearly full: what is left is needed to write down how a run ended."""
+    status = os.statvfs(place)
+    total = status.f_blocks * status.f_frsize
+    return status.f_bavail * status.f_frsize < min(_LEAST_SPACE, total // 100)
+
+
+def termination_of(
+    done: Supervised,
+    space: Workspace,
+    *,
+    used: Usage | None,
+    seen: Observation,
+    started: bool,
+    denied: bool,
+    too_much: bool,
+) -> Termination:
+    """Return the word for the end of a run.
+
+    Args:
+        done: What became of its process.
+        space: The folders of the run.
+        used: What all its processes did together.
+        seen: What the recorder saw.
+        started: Whether the launcher itself was started, as far as that can be told.
+        denied: Whether it had no network.
+        too_much: Whether its outputs are beyond a limit.
+    """
+    word = done.termination
+    if word == "ok" and too_much:
+        word = "disk"
+    elif word in {"exit", "signal"}:
+        status = os.statvfs(space.root)
+        if used is not None and used.memory_kills:
+            word = "memory"
+        elif not started:
+            word = "infrastructure"
+        elif status.f_bavail * status.f_frsize < _NO_SPACE_LEFT:
+            word = "disk"
+        elif word == "exit" and denied and seen.connections:
+            word = "network-denied"
+    return word
+
+
+def message_of(facts: RunFacts, launcher: Launcher) -> str:
+    """Say how a run ended, and for a failure what the launcher itself said last."""
+    name, done = facts.request.launcher, facts.done
+    seconds = f"{done.seconds:.1f} s"
+    words: dict[Termination, str] = {
+        "ok": f"{name} ended well after {seconds}",
+        "exit": f"{name} ended with exit status {done.returncode} after {seconds}",
+        "signal": f"{name} was ended by {_signal_name(done.returncode)} after {seconds}",
+        "timeout": f"{name} had not ended after {seconds}, its limit, and was ended",
+        "memory": f"{name} was ended for want of memory after {seconds}{_memory_limit(facts)}",
+        "disk": f"{name} left no room on the disk, or more outputs than its limits allow",
+        "network-denied": f"{name} ended with exit status {done.returncode} after {seconds}; it "
+        f"tried to reach {', '.join(list(facts.seen.connections)[:3])}, and declares no network",
+        "cancelled": f"{name} was cancelled after {seconds}",
+        "infrastructure": f"{name} was not started: what isolates it failed",
+    }
+    lines = [words.get(facts.termination, f"{name}: {facts.termination}")]
+    lines += [f"left out of the outputs: {one.path}: {one.why}" for one in facts.left_out]
+    if facts.termination == "ok" and facts.missing:
+        lines[0] += ", but without " + ", ".join(facts.missing)
+        outputs = facts.space.record / OUTPUTS
+        notes = (
+            collect.untouched(one, launcher, outputs, facts.space.code) for one in facts.missing
+        )
+        lines += filter(None, notes)
+    lines += _limit_notes(facts)
+    if facts.termination != "ok" or facts.missing:
+        lines += _last_lines(facts.space.record)
+    return "\n".join(lines)
+
+
+def _memory_limit(facts: RunFacts) -> str:
+    """Say what the limit was, and who set it."""
+    held = facts.sandbox.held.get("memory")
+    if held is None:
+        return ""
+    launcher = facts.request.artifact.manifest.launchers[facts.request.launcher]
+    declared = launcher.resources is not None and launcher.resources.memory is not None
+    whose = "resources.memory in rra.yaml" if declared else "nine tenths of this machine's memory"
+    return f"; its limit was {size_text(int(held))}, {whose}"
+
+
+def _limit_notes(facts: RunFacts) -> list[str]:
+    """Say that processes were refused, without which an error of the launcher says little."""
+    if "processes" not in facts.reached:
+        return []
+    most = facts.sandbox.held.get("processes", 0)
+    return [f"it was refused more than {most} processes and threads at one time"]
+
+
+def _signal_name(status: int) -> str:
+    number = -status if status < 0 else status - 128
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_lines(record: Path) -> list[str]:
+    """Return the end of what was printed: the errors, or the output where there are none."""
+    for name in (STDERR, STDOUT):
+        path = record / name
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _MESSAGE_BYTES))
+            text = file.read().decode("utf-8", "replace").strip()
+        if text:
+            return text.splitlines()[-_MESSAGE_LINES:]
+    return []
