@@ -171,7 +171,8 @@ def test_a_launcher_in_an_image_sees_its_inputs_and_nothing_else(
     assert (root / "outputs/main/before.txt").read_text() == "\n"
     assert not (root / "code/changed-in-the-copy").exists()
     record = json.loads((root / run.evidence / "record.json").read_text())
-    assert record["sandbox"] == {"gaps": [], "level": "container"}
+    assert (record["sandbox"]["level"], record["sandbox"]["gaps"]) == ("container", [])
+    assert record["sandbox"]["limits"]["processes"] >= 4096
     assert record["environment"]["installed"] == build(root).installed_digest
     measured = "the memory is that of all processes together, file caches included"
     assert [gap for gap in record["recorder"]["gaps"] if "memory" in gap] == [measured]
@@ -208,6 +209,19 @@ def test_the_end_of_a_launcher_comes_through(tmp_path: Path, script: str, word: 
     (run,) = api.run(root).runs
     record = json.loads((root / run.evidence / "record.json").read_text())
     assert record["termination"] == word
+
+
+@needs("control-groups")
+def test_a_launcher_in_an_image_has_the_memory_that_it_declares(tmp_path: Path) -> None:
+    main = {"entry": "launchers/main.sh", "environment": "cpu", "outputs": ["metrics.json"]}
+    launchers = {"main": {**main, "resources": {"memory": "24 MiB"}}}
+    script = "(a=xxxxxxxxxxxxxxxx; while :; do a=$a$a; done); exit 4\n"
+    root = artifact(tmp_path / "greedy", script, launchers=launchers)
+    (run,) = api.run(root).runs
+    record = json.loads((root / run.evidence / "record.json").read_text())
+    assert (record["termination"], record["exit_code"]) == ("memory", 4)
+    assert record["sandbox"]["limits"]["memory"] == 24 << 20
+    assert record["sandbox"]["reached"] == ["memory"]
 
 
 PYTHON = """\

@@ -47,6 +47,38 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
     """
     from rra._base import process
     from rra.environment import platform_facts
+
+    found = _isolation(progress)
+    git = process.find_tool("git")
+    found.append(
+        Capability(
+            name="git",
+            works=git is not None,
+            detail=str(git or "not on PATH"),
+            needed_for="repairs and the trees of repositories",
+            install="apt-get install git",
+        )
+    )
+    uv = _try_uv()
+    found.append(
+        Capability(
+            name="uv",
+            works=bool(uv),
+            detail=uv or "does not run",
+            needed_for="locking and building environments",
+            install="pip install uv",
+        )
+    )
+    essential = [one for one in found if one.name in {"git", "uv"}]
+    return DoctorResult(
+        capabilities=tuple(found),
+        platform=platform_facts(),
+        exit_code=0 if all(one.works for one in essential) else 3,
+    )
+
+
+def _isolation(progress: Progress) -> list[Capability]:
+    """Try what isolates, limits and watches a launcher."""
     from rra.launch import probe_recorder
     from rra.sandbox import probe, try_engine, try_groups
 
@@ -95,32 +127,7 @@ def doctor(*, progress: Progress = silent) -> DoctorResult:
             install="apt-get install strace",
         )
     )
-    git = process.find_tool("git")
-    found.append(
-        Capability(
-            name="git",
-            works=git is not None,
-            detail=str(git or "not on PATH"),
-            needed_for="repairs and the trees of repositories",
-            install="apt-get install git",
-        )
-    )
-    uv = _try_uv()
-    found.append(
-        Capability(
-            name="uv",
-            works=bool(uv),
-            detail=uv or "does not run",
-            needed_for="locking and building environments",
-            install="pip install uv",
-        )
-    )
-    essential = [one for one in found if one.name in {"git", "uv"}]
-    return DoctorResult(
-        capabilities=tuple(found),
-        platform=platform_facts(),
-        exit_code=0 if all(one.works for one in essential) else 3,
-    )
+    return found
 
 
 def _try_uv() -> str:
