@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from rra._base import places
 from rra.artifact import Artifact, layout
 from rra.evidence import printable
-from rra.launch.inventory import Digests, regular_files
+from rra.launch.digests import Digests
+from rra.launch.inventory import regular_files
 from rra.launch.request import RunRequest
 from rra.launch.trace import Observation
 from rra.launch.workspace import Workspace
@@ -28,8 +30,8 @@ _SUFFIXES: dict[Role, frozenset[str]] = {
 }
 _NAMES = {"makefile": "code", "snakefile": "code", "dockerfile": "code"}
 
-_DIGESTS = Digests()
-"""Shared by the runs of one process, so that large data is read once."""
+_DIGESTS = Digests(lambda: places.cache_root() / "digests.json")
+"""Shared by the runs of this machine, so that large data is read once."""
 
 
 def digest_and_size(path: Path) -> tuple[str, int]:
@@ -61,6 +63,7 @@ def input_files(
             sha256, size = digest_and_size(place)
             role: Role = "launcher" if path == entry else role_of(artifact, path)
             found.append(InputFile(path=printable(path), sha256=sha256, size=size, role=role))
+    _DIGESTS.save()
     return sorted(found, key=lambda one: one.path.encode())
 
 

@@ -1,4 +1,4 @@
-"""Which files changed during a run, and digests that are computed once."""
+"""Which files changed during a run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
-
-from rra._base.files import sha256_file
 
 Signature = tuple[int, int, int, int]
 """Inode, size, time of change of content, time of change of anything, both in ns."""
@@ -83,22 +81,3 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         folder.chmod(stat.S_IRWXU)
         with os.scandir(folder) as entries:
             return list(entries)
-
-
-class Digests:
-    """Digests of files, each content read once as long as its file is the same."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._known: dict[tuple[int, ...], str] = {}
-
-    def of(self, path: Path) -> tuple[str, int]:
-        """Return digest and size of a file."""
-        status = path.stat()
-        key = (
-            *(status.st_dev, status.st_ino, status.st_size),
-            *(status.st_mtime_ns, status.st_ctime_ns),
-        )
-        if key not in self._known:
-            self._known[key] = sha256_file(path)
-        return self._known[key], status.st_size

@@ -15,6 +15,7 @@ from rra.environment import numeric_variables, platform_facts
 from rra.evidence import EVENTS, OUTPUTS, printable, write_events
 from rra.launch.collect import LeftOut
 from rra.launch.inputs import artifact_path, digest_and_size, input_files
+from rra.launch.installed import ChangedPackage, changed_packages, installed_gaps
 from rra.launch.inventory import TreeChanges, regular_files
 from rra.launch.parameters import LARGEST_INTEGER, Settings
 from rra.launch.recorder import Level
@@ -102,7 +103,9 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
     artifact = request.artifact
     launcher = artifact.manifest.launchers[request.launcher]
     writes = list(_other_writes(facts))
-    head = write_events(space.record / EVENTS, _events(facts, writes))
+    # What isolates a run shows it its environment read-only.
+    packages = changed_packages(request.environment) if facts.sandbox.gaps else []
+    head = write_events(space.record / EVENTS, _events(facts, writes, packages))
     seeds = [seed for seed in facts.seen.seeds if abs(seed) <= LARGEST_INTEGER]
     return ExecutionRecord(
         rra=artifact.manifest.rra,
@@ -152,7 +155,9 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             limits=RecordLimits.model_validate(held) if (held := facts.sandbox.held) else None,
             reached=facts.reached or None,
         ),
-        recorder=RecorderInfo(level=facts.level, gaps=facts.seen.gaps),
+        recorder=RecorderInfo(
+            level=facts.level, gaps=[*facts.seen.gaps, *installed_gaps(packages)]
+        ),
         events=head,
     )
 
@@ -179,7 +184,9 @@ def _outputs(facts: RunFacts) -> Iterator[OutputFile]:
         yield OutputFile(path=name, sha256=sha256, size=size)
 
 
-def _events(facts: RunFacts, writes: list[tuple[str, bool]]) -> Iterator[dict[str, Any]]:
+def _events(
+    facts: RunFacts, writes: list[tuple[str, bool]], packages: list[ChangedPackage]
+) -> Iterator[dict[str, Any]]:
     """Yield what happened, without what is the same for every program on this machine."""
     yield {
         "kind": "started",
@@ -202,6 +209,7 @@ def _events(facts: RunFacts, writes: list[tuple[str, bool]]) -> Iterator[dict[st
         ("removed", code.removed),
     ):
         yield from ({"kind": kind, "path": path} for path in _of_code(facts, paths))
+    yield from ({"kind": "package", **dataclasses.asdict(one)} for one in packages)
     for source, target in facts.collected:
         yield {"kind": "collected", "path": printable(source), "to": printable(target)}
     yield from ({"kind": "left-out", "path": one.path, "why": one.why} for one in facts.left_out)

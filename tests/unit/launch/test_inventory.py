@@ -2,14 +2,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
-from rra._base import files
-from rra.launch import inventory
-from rra.launch.inventory import Digests, TreeSnapshot
-
-if TYPE_CHECKING:
-    import pytest
+from rra.launch.inventory import TreeSnapshot
 
 
 def paths(*names: str) -> list[PurePosixPath]:
@@ -67,23 +61,3 @@ def test_forbidden_folders_are_opened(tmp_path: Path) -> None:
     (tmp_path / "closed" / "x").write_text("")
     (tmp_path / "closed").chmod(0)
     assert list(TreeSnapshot(tmp_path).files) == paths("closed/x")
-
-
-def test_a_digest_is_computed_once_for_the_same_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[Path] = []
-
-    def counted(path: Path) -> str:
-        read.append(path)
-        return files.sha256_file(path)
-
-    monkeypatch.setattr(inventory, "sha256_file", counted)
-    path, digests = tmp_path / "a", Digests()
-    path.write_text("abc")
-    expected = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert [digests.of(path), digests.of(path)] == [(expected, 3)] * 2
-    assert len(read) == 1
-    path.write_text("abcd")
-    assert digests.of(path)[1] == 4
-    assert len(read) == 2

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rra.environment import MaterialisedEnvironment
+from rra.environment.materialise import read_installed
 from rra.launch import recorder, run_launcher
 from rra.launch.recorder import Level
 from rra.sandbox import Availability, best_sandbox
@@ -42,8 +43,10 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def own_environment(python: Path) -> MaterialisedEnvironment:
     """Return a virtual environment that is there as one that launchers run in."""
+    place = python.parent.parent
+    packages = tuple(sorted(read_installed(place).items()))
     return dataclasses.replace(
-        host_environment(), root=python.parent.parent, python=python, bin=python.parent
+        host_environment(), root=place, python=python, bin=python.parent, packages=packages
     )
 
 
