@@ -47,9 +47,11 @@ def test_nothing_is_half_written(tmp_path: Path, sandbox: str, number: signal.Si
     first = run_launcher(request(artifact, sandbox=best_sandbox(sandbox)))
     (artifact.root / "launchers" / "main.sh").write_text(SCRIPT)
     kill_when_begun(artifact.root, sandbox, number)
-    (stored,) = EvidenceStore(artifact.root / "evidence").records()
+    stored, *cancelled = EvidenceStore(artifact.root / "evidence").records()
     assert stored.digest == first.record_digest
-    assert verify_record(stored) == []
+    said = [] if number == signal.SIGKILL else ["cancelled"]
+    assert [one.record.termination for one in cancelled] == said
+    assert [verify_record(one) for one in (stored, *cancelled)] == [[]] * (1 + len(said))
     assert (artifact.root / "outputs" / "main" / "metrics.json").read_text() == "1\n"
     leftovers = list(artifact.root.rglob(f"{STAGING_PREFIX}*"))
     assert len(leftovers) == (1 if number == signal.SIGKILL else 0)

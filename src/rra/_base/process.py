@@ -36,6 +36,7 @@ GRACE_SECONDS = 5.0
 """Seconds between asking a program to end and ending it."""
 
 _FIRST_WATCH, _LAST_WATCH = 0.25, 5.0
+_CANCEL_WATCH = 0.5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ class Bounds:
         end_rest: Ends what is left of it however it may have hidden, and says how many there
             were; called when the program itself has ended.
         memory_kills: Says how many processes the kernel has ended for want of memory.
+        cancelled: Called often while the program runs; true ends it.
     """
 
     wall_seconds: float | None = None
@@ -192,6 +194,7 @@ class Bounds:
     ask: Callable[[int, float], None] = proctree.ask_group
     end_rest: Callable[[], int] = lambda: 0
     memory_kills: Callable[[], int] = lambda: proctree.out_of_memory_kills()  # noqa: PLW0108 - tests replace it
+    cancelled: Callable[[], bool] = lambda: False
 
 
 def supervise(
@@ -283,17 +286,30 @@ def _attend(pid: int, bounds: Bounds) -> Termination | None:
     pause = _FIRST_WATCH
     while True:
         left = pause if end is None else min(pause, end - clock.monotonic())
-        if proctree.wait_gone(pid, left):
+        if _gone(pid, left, bounds.cancelled):
             return None
         before = clock.monotonic()
         reason: Termination | None = (
             "timeout" if end is not None and before >= end else bounds.watch()
         )
+        reason = "cancelled" if bounds.cancelled() else reason
         if reason is not None:
             bounds.ask(pid, GRACE_SECONDS)
             return reason
         # Looking must stay cheap beside what is looked at, however large it grows.
         pause = max(min(pause * 2, _LAST_WATCH), 50 * (clock.monotonic() - before))
+
+
+def _gone(pid: int, seconds: float, cancelled: Callable[[], bool]) -> bool:
+    """Wait until a program has ended, and no longer once it is cancelled."""
+    end = clock.monotonic() + seconds
+    while not cancelled():
+        left = end - clock.monotonic()
+        if proctree.wait_gone(pid, min(left, _CANCEL_WATCH)):
+            return True
+        if left <= _CANCEL_WATCH:
+            return False
+    return False
 
 
 def _end_tree(

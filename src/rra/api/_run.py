@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rra.api._result import Progress, VerbResult, silent
+from rra.api._run_values import ObtainedValue, obtained_values
 from rra.artifact import Artifact, layout, load_artifact
 from rra.artifact.left_out import left_out
-from rra.errors import Problem, SelectError
-from rra.model import Outcome
+from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
-    from rra.sandbox import Sandbox
-    from rra.values.selectors import Value
+    from rra.launch import Asked, Plan, Standing, Task, TaskEnd
+    from rra.launch.backends import Backend, Running
 
 _NAMED = 5
 """Most files that one note names."""
@@ -25,9 +23,13 @@ _NAMED = 5
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LauncherRun:
-    """What one run gave.
+    """What one run gave, or the earlier run that still stands for it.
 
     Attributes:
+        task: Its id: the launcher, and the instance where it is named.
+        state: ``ran``; ``current`` when an earlier run stands; ``kept`` when its outputs were
+            put back from the evidence, too.
+        reason: Why it ran, or did not.
         ok: Whether it ended with status 0 and left every required output.
         message: What went wrong, or one line that all went well.
         seconds: Wall time.
@@ -39,6 +41,11 @@ class LauncherRun:
     """
 
     launcher: str
+    instance: str
+    task: str
+    seed: int | None
+    state: str
+    reason: str
     ok: bool
     message: str
     seconds: float
@@ -50,167 +57,320 @@ class LauncherRun:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ObtainedValue:
-    """One outcome's value in the outputs of this run, or why there is none.
+class PlannedRun:
+    """One task of a plan that was only shown.
 
     Attributes:
-        reported: The paper's value; items of a list joined by ``", "``.
-        value: As ``references.yaml`` takes it: text at full precision in the outcome's unit; a
-            list for outcomes of type list.
-        place: Where in the file it was found.
+        task: Its id: the launcher, and the instance where it is named.
+        needs: Tasks whose outputs it reads.
+        due: Whether it would run.
+        reason: Why, or why not.
+        seconds: Seconds that it took its author, where that is known.
+        key: Digest of everything that decides what it does.
     """
 
-    outcome: str
-    reported: str
-    unit: str | None
-    value: str | list[str] | None
-    place: str | None
-    error: str | None
+    task: str
+    launcher: str
+    instance: str
+    parameters: Mapping[str, Any]
+    seed: int | None
+    needs: tuple[str, ...]
+    due: bool
+    reason: str
+    cpu: float
+    memory: int
+    gpu: int
+    disk: int
+    seconds: float | None
+    key: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSetResult(VerbResult):
-    """All runs of the call, and the values they gave."""
+    """All runs of the call, and the values they gave; or the plan, where it was only shown."""
 
     root: Path
     nonce: str
     runs: tuple[LauncherRun, ...]
     values: tuple[ObtainedValue, ...]
+    plan: tuple[PlannedRun, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
-        return {
+        shown = {
             "artifact": str(self.root),
             "nonce": self.nonce,
             "runs": [dataclasses.asdict(run) for run in self.runs],
             "values": [dataclasses.asdict(value) for value in self.values],
         }
+        if self.plan is not None:
+            shown["plan"] = [dataclasses.asdict(one) for one in self.plan]
+        return shown
 
 
-def run(
+def run(  # noqa: PLR0913 - one argument for each option of the verb
     path: Path,
     *,
     launchers: Sequence[str] = (),
     parameters: Mapping[str, str] | None = None,
     seed: int | None = None,
+    seeds: str | Sequence[int] | None = None,
+    matrix: bool = False,
     smoke: bool = False,
+    reduced: bool = False,
+    jobs: int = 1,
+    resume: bool = False,
+    force: bool = False,
+    backend: str = "local",
+    dry_run: bool = False,
     sandbox: str | None = None,
+    task: str | None = None,
     progress: Progress = silent,
 ) -> RunSetResult:
     """Run launchers in the order of their needs and keep the evidence.
+
+    What ran already with the same launcher, parameters, seed, code, data and environment is not
+    run again as long as its outputs are as it left them.
 
     Args:
         path: Directory of the artifact.
         launchers: Ids; all by default.
         parameters: Values of parameters as text, for the launchers that have them.
         seed: Seed given to every launcher.
+        seeds: Seeds that each launcher with `seeds` is run with: numbers, or text such as ``0:5``
+            or ``declared``.
+        matrix: Run each combination of the matrix of launchers that have one.
         smoke: Use the short parameters where a launcher has them.
+        reduced: Use the reduced parameters where a launcher has them.
+        jobs: Most launchers that run at a time, within what they declare to need.
+        resume: Take up the last call on this artifact; its launchers, parameters and seeds count.
+        force: Run the launchers that are named, or all, though they are up to date.
+        backend: Where they run: ``local``, or one that a distribution adds.
+        dry_run: Only say what would run, and why.
         sandbox: ``bwrap`` or ``none``; the best that works by default.
+        task: Carry out this task, and nothing else, of the plan in the folder `path`. That is
+            what a job that a backend submitted does.
         progress: Called with one line for each step and with the launcher's last lines.
 
     Raises:
-        UsageError: A launcher or parameter is unknown, or the environment is not locked.
+        UsageError: A launcher, parameter or backend is unknown, options do not go together, or
+            the environment is not locked.
         EnvironmentBuildError: The environment cannot be built.
     """
-    from rra.launch import order_launchers
-    from rra.sandbox import best_sandbox
+    from rra.launch import Asked, parse_seeds
 
-    artifact = load_artifact(path)
-    order = order_launchers(artifact.manifest, launchers or None)
-    nonce = secrets.token_hex(16)
-    asked = _Asked(
-        nonce=nonce,
-        parameters=_split_parameters(artifact, order, parameters or {}),
+    if task is not None:
+        return _one_task(path, task, progress)
+    given = parse_seeds(seeds) if isinstance(seeds, str) else seeds
+    asked = Asked(
+        launchers=tuple(launchers),
+        parameters=dict(parameters or {}),
         seed=seed,
+        seeds=given if given is None or isinstance(given, str) else tuple(given),
+        matrix=matrix,
         smoke=smoke,
-        sandbox=best_sandbox(sandbox),
+        reduced=reduced,
     )
-    runs, failed = _run_in_order(artifact, order, asked, progress)
-    values = tuple(_values(artifact, order, failed))
-    bad = bool(failed) or (not smoke and any(value.error for value in values))
-    return RunSetResult(
-        root=artifact.root,
-        nonce=nonce,
-        runs=tuple(runs),
-        values=values,
-        exit_code=1 if bad else 0,
-        problems=(
-            *artifact.warnings,
-            *left_out(artifact.document, order),
-            *_skipped(artifact, order, runs),
-        ),
-    )
+    how = _How(jobs, resume, force, backend, dry_run, sandbox, progress)
+    return _planned_and_run(load_artifact(path), asked, how)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Asked:
-    """How the launchers are to run; see `run`."""
+class _How:
+    """How what was asked for is carried out; see `run`."""
 
-    nonce: str
-    parameters: Mapping[str, Mapping[str, str]]
-    seed: int | None
-    smoke: bool
-    sandbox: Sandbox
+    jobs: int
+    resume: bool
+    force: bool
+    backend: str
+    dry_run: bool
+    sandbox: str | None
+    progress: Progress
 
 
-def _run_in_order(
-    artifact: Artifact, order: Sequence[str], asked: _Asked, progress: Progress
-) -> tuple[list[LauncherRun], set[str]]:
-    """Run launchers, but those that need one that failed; return the runs and who failed."""
-    from rra.bundle import core_digest
-    from rra.evidence import EvidenceStore
-    from rra.launch import RunRequest, build_environment, isolation_of, run_launcher
+def _planned_and_run(artifact: Artifact, asked: Asked, how: _How) -> RunSetResult:
+    from rra.launch import find_backend, make_plan
+    from rra.sandbox import best_sandbox
 
-    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
-    core, box = core_digest(artifact), asked.sandbox
-    runs: list[LauncherRun] = []
-    failed: set[str] = set()
-    for name in order:
-        launcher = artifact.manifest.launchers[name]
-        if failed.intersection(launcher.needs):
-            failed.add(name)
-            continue
-        built = build_environment(artifact, launcher.environment, progress=progress, sandbox=box)
-        progress(f"running {name} (sandbox {isolation_of(built, box).name})")
-        done = run_launcher(
-            RunRequest(
+    if how.jobs < 1:
+        message = f"--jobs {how.jobs}: at least one"
+        raise UsageError(message, hint="leave it out to run one at a time")
+    last = _last(artifact, asked) if how.resume else None
+    name = how.backend
+    if last is not None:
+        asked, name = last[1].asked, last[1].backend
+    if not how.dry_run:
+        best_sandbox(how.sandbox)
+    backend = find_backend(name)
+    plan = make_plan(artifact, asked, sandbox=how.sandbox, backend=name)
+    problems = (*artifact.warnings, *left_out(artifact.document, _ids(plan), matrix=asked.matrix))
+    if how.dry_run:
+        return _shown(artifact, plan, _forced(plan, force=how.force), problems)
+    return _carried_out(artifact, plan, backend, last, problems, how)
+
+
+def _one_task(directory: Path, name: str, progress: Progress) -> RunSetResult:
+    """Carry out one task of the plan in a folder; its result is left there, too."""
+    from rra.launch import TaskEnd, read_plan, run_task_of
+    from rra.launch.tasks import PLAN
+
+    plan = read_plan(directory / PLAN)
+    watched = _Watched(plan, progress)
+    result = run_task_of(directory, name, progress=progress, on_line=watched.line)
+    end = TaskEnd(task=plan.task(name), state="ran", reason="it was asked for", result=result)
+    return RunSetResult(
+        root=plan.artifact,
+        nonce=plan.nonce,
+        runs=(_summary(plan.artifact, end),),
+        values=(),
+        exit_code=0 if result.ok else int((result.error or {}).get("exit_code", 1)),
+    )
+
+
+def _last(artifact: Artifact, asked: Asked) -> tuple[Path, Plan]:
+    """Return the campaign that is resumed, of which the caller may ask nothing else."""
+    from rra.launch import Asked, latest_campaign
+
+    if asked != Asked():
+        message = "--resume takes up the last run as it was asked for"
+        raise UsageError(message, hint="leave out launchers, parameters and seeds")
+    last = latest_campaign(artifact.root / layout.OUTPUTS_DIR)
+    if last is None:
+        raise UsageError("there is no run to resume", hint="begin one: rra run")
+    return last
+
+
+def _ids(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(task.launcher for task in plan))
+
+
+def _forced(plan: Plan, *, force: bool) -> set[str]:
+    """Return the tasks of the launchers that were named, not those of what they need."""
+    named = plan.asked.launchers
+    return {task.id for task in plan if force and (not named or task.launcher in named)}
+
+
+def _carried_out(
+    artifact: Artifact,
+    plan: Plan,
+    place: Backend,
+    last: tuple[Path, Plan] | None,
+    problems: tuple[Problem, ...],
+    how: _How,
+) -> RunSetResult:
+    from rra.launch import Campaign, campaign_folder, carry_out
+
+    taken_up = None
+    if last is not None and place.ordered and last[1].tasks == plan.tasks:
+        taken_up, plan = last
+    watched = _Watched(plan, how.progress)
+    with campaign_folder(artifact.root / layout.OUTPUTS_DIR, plan, taken_up=taken_up) as directory:
+        ends = carry_out(
+            Campaign(
                 artifact=artifact,
-                launcher=name,
-                environment=built,
-                outputs_root=artifact.root / layout.OUTPUTS_DIR,
-                evidence=store,
-                nonce=asked.nonce,
-                seed=asked.seed,
-                parameters=asked.parameters.get(name, {}),
-                smoke=asked.smoke,
-                sandbox=box,
-                on_line=_named_lines(name, progress),
-                core=core,
-            )
+                plan=plan,
+                directory=directory,
+                jobs=how.jobs,
+                progress=how.progress,
+                on_line=watched.line,
+            ),
+            place,
+            forced=_forced(plan, force=how.force),
+            tick=watched.tick,
         )
-        if not done.ok:
-            failed.add(name)
-        runs.append(_summary(artifact, name, done))
-    return runs, failed
+    by_task = {end.task.id: end for end in ends}
+    values = tuple(obtained_values(artifact, plan, by_task))
+    failed = not all(end.ok for end in ends)
+    lacking = not plan.asked.smoke and any(value.error for value in values)
+    return RunSetResult(
+        root=artifact.root,
+        nonce=plan.nonce,
+        runs=tuple(_summary(artifact.root, end) for end in ends if end.state != "blocked"),
+        values=values,
+        exit_code=1 if failed or lacking else 0,
+        problems=(*problems, *_blocked(artifact, ends)),
+    )
 
 
-def _named_lines(name: str, progress: Progress) -> Progress:
-    """Return a function that shows a launcher's newest line under its name."""
-    return lambda line: progress(f"{name}: {line}")
+class _Watched:
+    """Shows what runs: live where that is wanted, else each launcher's newest line by its name."""
+
+    def __init__(self, plan: Plan, progress: Progress) -> None:
+        self._plan = plan
+        self._progress = progress
+
+    def line(self, task: str, line: str) -> None:
+        self._progress(f"{task}: {line}")
+
+    def tick(self, running: Sequence[Running]) -> None:
+        del running
 
 
-def _summary(artifact: Artifact, name: str, done: Any) -> LauncherRun:
-    evidence = done.evidence_dir
+def _summary(root: Path, end: TaskEnd) -> LauncherRun:
+    task, result, stored = end.task, end.result, end.stored
+    facts: dict[str, Any] = {}
+    if result is not None:
+        facts = {
+            "ok": result.ok,
+            "message": result.message,
+            "seconds": result.seconds,
+            "record": result.record,
+            "evidence": result.evidence,
+            "sandbox": result.sandbox,
+            "recorder": result.recorder,
+            "notes": _lost(result.uncollected),
+        }
+    elif stored is not None:
+        facts = {
+            "ok": True,
+            "message": f"{task.id} is {end.reason}",
+            "seconds": stored.record.resources.wall,
+            "record": stored.digest,
+            "evidence": str(stored.directory.relative_to(root)),
+            "sandbox": stored.record.sandbox.level,
+            "recorder": stored.record.recorder.level,
+        }
     return LauncherRun(
-        launcher=name,
-        ok=done.ok,
-        message=done.message,
-        seconds=done.record.resources.wall,
-        record=done.record_digest,
-        evidence=str(evidence.relative_to(artifact.root)) if evidence else "",
-        sandbox=done.record.sandbox.level,
-        recorder=done.record.recorder.level,
-        notes=_lost(done.uncollected),
+        launcher=task.launcher,
+        instance=task.instance,
+        task=task.id,
+        seed=task.seed,
+        state=end.state,
+        reason=end.reason,
+        **facts,
+    )
+
+
+def _shown(
+    artifact: Artifact, plan: Plan, forced: set[str], problems: tuple[Problem, ...]
+) -> RunSetResult:
+    """Return the plan with what each task would do, and touch nothing."""
+    from rra.launch import Standings
+
+    standings = Standings(artifact, plan, artifact.root / layout.OUTPUTS_DIR).static(forced)
+    return RunSetResult(
+        root=artifact.root,
+        nonce=plan.nonce,
+        runs=(),
+        values=(),
+        plan=tuple(_planned(task, standings[task.id]) for task in plan),
+        problems=problems,
+    )
+
+
+def _planned(task: Task, standing: Standing) -> PlannedRun:
+    return PlannedRun(
+        task=task.id,
+        launcher=task.launcher,
+        instance=task.instance,
+        parameters=dict(task.parameters),
+        seed=task.seed,
+        needs=tuple(need.task for need in task.needs),
+        due=standing.state == "due",
+        reason=standing.reason,
+        **dataclasses.asdict(task.share),
+        seconds=task.hint,
+        key=task.key,
     )
 
 
@@ -223,118 +383,14 @@ def _lost(files: Sequence[str]) -> tuple[str, ...]:
     return (f"the run wrote {names} in its copy of the code, which no collect takes",)
 
 
-def _split_parameters(
-    artifact: Artifact, order: Sequence[str], parameters: Mapping[str, str]
-) -> dict[str, dict[str, str]]:
-    """Give each parameter to the launchers that declare it."""
-    from rra.errors import UsageError
-
-    given: dict[str, dict[str, str]] = {}
-    for key, value in parameters.items():
-        takers = [name for name in order if key in artifact.manifest.launchers[name].parameters]
-        if not takers:
-            names = sorted({p for n in order for p in artifact.manifest.launchers[n].parameters})
-            message = f"no launcher of this run has a parameter {key!r}"
-            raise UsageError(message, hint=f"parameters: {', '.join(names) or 'none'}")
-        for name in takers:
-            given.setdefault(name, {})[key] = value
-    return given
-
-
-def _values(artifact: Artifact, order: Sequence[str], failed: set[str]) -> list[ObtainedValue]:
-    """Select every outcome of the launchers that ran."""
-    found = []
-    for name, outcome in artifact.manifest.outcomes().items():
-        launcher, reported = outcome.selector.launcher, outcome.reported
-        if launcher not in order:
-            continue
-        value, place, error = (
-            (None, None, f"{launcher} did not succeed")
-            if launcher in failed
-            else _selected(artifact.root / layout.OUTPUTS_DIR / launcher, outcome)
-        )
-        found.append(
-            ObtainedValue(
-                outcome=name,
-                reported=reported if isinstance(reported, str) else ", ".join(reported),
-                unit=outcome.unit,
-                value=value,
-                place=place,
-                error=error,
-            )
-        )
-    return [*found, *_derived(artifact, found)]
-
-
-def _derived(artifact: Artifact, made: Sequence[ObtainedValue]) -> Iterator[ObtainedValue]:
-    """Yield the outcomes that follow from those of this run alone."""
-    from rra.values.derive import derive
-
-    manifest = artifact.manifest
-    known = {one.outcome: one for one in made}
-    waiting = {
-        name: outcome
-        for name, outcome in manifest.derived_outcomes().items()
-        if all(source in known for source in manifest.sources(name))
-    }
-    while waiting:
-        name = next(
-            name
-            for name, outcome in waiting.items()
-            if not any(one in waiting for one in outcome.operands(name.partition("/")[0]))
-        )
-        outcome = waiting.pop(name)
-        experiment = name.partition("/")[0]
-        operands = [known[one] for one in outcome.operands(experiment)]
-        value, error = None, next((one.error for one in operands if one.error), None)
-        if error is None:
-            pairs = [(Decimal(str(one.value)), one.unit) for one in operands]
-            try:
-                value = str(derive(outcome.derived, pairs, outcome.unit))
-            except SelectError as failed:
-                error = failed.message
-        known[name] = ObtainedValue(
-            outcome=name,
-            reported=str(outcome.reported),
-            unit=outcome.unit,
-            value=value,
-            place=outcome.describe(experiment) if error is None else None,
-            error=error,
-        )
-        yield known[name]
-
-
-def _selected(
-    outputs: Path, outcome: Outcome
-) -> tuple[str | list[str] | None, str | None, str | None]:
-    """Return value, place and error of an outcome; a value that is no number is an error too."""
-    from rra.values import select_outcome
-
-    try:
-        selected = select_outcome([outputs], outcome)
-    except SelectError as fault:
-        return None, None, f"{fault.message} ({fault.hint})" if fault.hint else fault.message
-    place = f"{selected.parts[0].file}, {selected.parts[0].place}"
-    value = selected.value
-    if isinstance(value, Decimal) and not value.is_finite():
-        return str(value), place, f"{place} is {value}, which is not a number"
-    return _plain(value), place, None
-
-
-def _plain(value: Value) -> str | list[str]:
-    """Return a value of any outcome type as JSON has it."""
-    return list(value) if isinstance(value, tuple) else str(value)
-
-
-def _skipped(artifact: Artifact, order: Sequence[str], runs: list[LauncherRun]) -> list[Problem]:
-    ran = {run.launcher for run in runs}
+def _blocked(artifact: Artifact, ends: Sequence[TaskEnd]) -> list[Problem]:
     return [
         artifact.document.problem(
-            ("launchers", name),
-            f"{name} did not run: a launcher it needs failed",
+            ("launchers", end.task.launcher),
+            f"{end.task.id} did not run: a launcher it needs failed",
             clause="launch/needs",
             hint="mend the failing launcher first",
         )
-        for name in order
-        if name not in ran
+        for end in ends
+        if end.state == "blocked"
     ]

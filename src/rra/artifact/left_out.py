@@ -13,7 +13,7 @@ CLAUSE = "launcher/what-is-left-out-is-said"
 _LAUNCHER = {
     "matrix": (
         "only the run with its defaults is made, not every combination",
-        "make the others one by one with --param",
+        "make the others with rra run --matrix",
     ),
     "secrets": (
         "no secret is passed to the launcher",
@@ -35,23 +35,29 @@ _ENVIRONMENT = {
 }
 
 
-def left_out(document: YamlDocument, launchers: Collection[str]) -> tuple[Problem, ...]:
+def left_out(
+    document: YamlDocument, launchers: Collection[str], *, matrix: bool = False
+) -> tuple[Problem, ...]:
     """Return a warning for each key that would change a run and is not carried out.
 
     Args:
         document: The manifest.
         launchers: Ids of the launchers that run.
+        matrix: Whether every combination of their matrices is run.
     """
-    return tuple(dict.fromkeys(_found(document, launchers)))
+    carried_out = {"matrix"} if matrix else set()
+    return tuple(dict.fromkeys(_found(document, launchers, carried_out)))
 
 
-def _found(document: YamlDocument, launchers: Collection[str]) -> Iterator[Problem]:
+def _found(
+    document: YamlDocument, launchers: Collection[str], carried_out: Collection[str]
+) -> Iterator[Problem]:
     environments: dict[str, None] = {}
     for name in launchers:
         launcher = section(document.data, "launchers", name)
         environments.setdefault(str(launcher.get("environment")))
         for key, (message, hint) in _LAUNCHER.items():
-            if launcher.get(key):
+            if launcher.get(key) and key not in carried_out:
                 yield _warning(document, ("launchers", name, key), message, hint)
     for name in environments:
         environment = section(document.data, "environments", name)

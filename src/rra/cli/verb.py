@@ -97,7 +97,7 @@ def elements_of(only: tuple[str, ...]) -> list[str]:
     return elements
 
 
-def key_values(option: str, given: tuple[str, ...]) -> dict[str, str]:
+def key_values(option: str, given: tuple[str, ...], form: str = "KEY=VALUE") -> dict[str, str]:
     """Read what an option of the form ``KEY=VALUE`` was given, split at the first ``=``.
 
     Raises:
@@ -107,7 +107,7 @@ def key_values(option: str, given: tuple[str, ...]) -> dict[str, str]:
     for item in given:
         key, found, value = item.partition("=")
         if not found:
-            raise click.UsageError(f"{option} {item}: give KEY=VALUE")
+            raise click.UsageError(f"{option} {item}: give {form}")
         pairs[key] = value
     return pairs
 

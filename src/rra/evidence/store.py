@@ -39,9 +39,14 @@ _STALE_SECONDS = 86_400.0
 def sweep_stale(folder: Path) -> None:
     """Remove what writers that were killed a day ago or earlier left in a folder."""
     for leftover in folder.glob(f"{STAGING_PREFIX}*"):
-        with contextlib.suppress(FileNotFoundError):  # removed by somebody else meanwhile
-            if clock.now().timestamp() - leftover.lstat().st_mtime > _STALE_SECONDS:
-                remove_tree(leftover)
+        remove_if_stale(leftover)
+
+
+def remove_if_stale(leftover: Path) -> None:
+    """Remove what nobody has changed for a day."""
+    with contextlib.suppress(FileNotFoundError):  # removed by somebody else meanwhile
+        if clock.now().timestamp() - leftover.lstat().st_mtime > _STALE_SECONDS:
+            remove_tree(leftover)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

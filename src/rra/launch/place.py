@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra._base.files import (
@@ -15,7 +15,6 @@ from rra._base.files import (
     storage_errors,
 )
 from rra.artifact import Artifact, layout, load_artifact
-from rra.errors import UsageError
 
 ELEMENTS = ("meta", "guide", "environment", "launchers", "code", "data")
 LARGE = 256 * 1024 * 1024
@@ -105,40 +104,12 @@ def _mend_links(artifact: Artifact, target: Path) -> None:
             link.symlink_to(wanted)
 
 
-def provide_outputs(outputs_root: Path, needs: Iterable[str], target: Path, launcher: str) -> None:
-    """Put the outputs of earlier launchers where a launcher looks for them.
-
-    Files are linked where the file system allows it; a sandbox shows them read-only.
-
-    Raises:
-        UsageError: A launcher that is needed has left no outputs.
-        StorageError: The disk is full or refuses.
-    """
-    for name in needs:
-        source = outputs_root / name
-        if not source.is_dir():
-            message = f"{launcher} needs the outputs of {name}, and there are none"
-            raise UsageError(message, hint=f"run {name} first")
-        with storage_errors(target):
-            shutil.copytree(source, target / name, copy_function=link_or_copy, symlinks=True)
-
-
 def link_or_copy(source: str | Path, target: str | Path) -> None:
     """Link a file to a second name, or copy it where that cannot be done."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:
         shutil.copy2(source, target, follow_symlinks=False)
-
-
-def publish_outputs(source: Path, target: Path) -> None:
-    """Replace the outputs of an earlier run by a copy of those of this one, as a whole.
-
-    Raises:
-        StorageError: The disk is full or refuses; the earlier outputs are as they were.
-    """
-    with staged_directory(target) as staging:
-        shutil.copytree(source, staging, symlinks=True, dirs_exist_ok=True)
 
 
 def hidden_places(artifact: Artifact) -> list[Path]:

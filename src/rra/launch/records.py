@@ -118,6 +118,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             sha256=digest_and_size(artifact.path(launcher.entry))[0],
         ),
         instance=request.instance,
+        key=request.key,
         argv=_relative_command(facts),
         nonce=request.nonce,
         parameters=dict(facts.settings.values),

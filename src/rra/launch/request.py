@@ -36,6 +36,9 @@ class RunRequest:
         core: Core digest of the artifact; computed when it is not given.
         wall_seconds: Limit; the launcher's own by default, the smaller one counts.
         stream_bytes: Bytes kept of standard output and of standard error.
+        needs: Place below `outputs_root` of the outputs that it reads, by the place where it
+            finds them; those of the launchers it needs, each where it is, by default.
+        key: Digest of everything that decides what it does, for the record.
         cancelled: Asked now and then, at least every few seconds; true ends the run.
     """
 
@@ -54,6 +57,8 @@ class RunRequest:
     core: str | None = None
     wall_seconds: float | None = None
     stream_bytes: int = 64 * 1024 * 1024
+    needs: Mapping[str, str] | None = None
+    key: str | None = None
     cancelled: Callable[[], bool] = lambda: False
 
     @property

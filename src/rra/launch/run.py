@@ -18,8 +18,9 @@ from rra.launch import collect
 from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeSnapshot
 from rra.launch.limits import limits_of
+from rra.launch.outputs import provide_outputs, publish_outputs
 from rra.launch.parameters import Settings, settle
-from rra.launch.place import copy_code, link_or_copy, provide_outputs, publish_outputs
+from rra.launch.place import copy_code, link_or_copy
 from rra.launch.recorder import Recorder
 from rra.launch.records import RunFacts, write_record
 from rra.launch.request import RunRequest, RunResult
@@ -71,7 +72,8 @@ def run_launcher(request: RunRequest) -> RunResult:
     core = request.core or core_digest(request.artifact)
     with workspace(request.outputs_root) as space, storage_errors(request.outputs_root):
         copy_code(request.artifact, space.code)
-        provide_outputs(request.outputs_root, launcher.needs, space.outputs, request.launcher)
+        needs = {name: name for name in launcher.needs} if request.needs is None else request.needs
+        provide_outputs(request.outputs_root, needs, space.outputs, request.launcher)
         with confined(sandbox, limits_of(launcher)) as box:
             facts = _execute(request, space, settings, box, argv=argv, core=core)
         record = write_record(facts)
@@ -186,14 +188,13 @@ def _bounds(request: RunRequest, sandbox: ConfinedSandbox, view: View, own: Path
     limit = _output_limit(launcher)
 
     def watch() -> Termination | None:
-        if request.cancelled():
-            return "cancelled"
         return "disk" if little_room(own) or collect.used_bytes(own) > limit else None
 
     return Bounds(
         wall_seconds=_wall_limit(request, launcher),
         stream_bytes=request.stream_bytes,
         watch=watch,
+        cancelled=request.cancelled,
         ask=lambda pid, seconds: sandbox.ask_to_end(view, pid, seconds),
         end_rest=sandbox.end_all,
         memory_kills=sandbox.memory_kills,
@@ -275,7 +276,7 @@ def _keep(
         _, evidence = request.evidence.add(space.record, record)
         outputs = evidence / OUTPUTS
     if record.ok:
-        publish_outputs(outputs, target)
+        publish_outputs(outputs, request.outputs_root, request.output_place, record=digest)
     return RunResult(
         record=record,
         record_digest=digest,

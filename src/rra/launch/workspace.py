@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
-from rra.evidence import sweep_stale
+from rra.evidence.store import remove_if_stale
 
 _OWNER = ".owner"
 _RESERVE, _RESERVE_PART = 4 << 20, 16
+_NEW = ".new"
+"""End of the name of a folder whose lock is not held yet."""
+
 _LONGEST_TEMPORARY = 60
 """Sockets of multiprocessing live below TMPDIR and may have 107 bytes in all."""
 
@@ -92,10 +95,7 @@ def workspace(outputs_root: Path) -> Iterator[Workspace]:
             outputs_root.mkdir(parents=True, exist_ok=True)
             _sweep(outputs_root)
             root = outputs_root.resolve() / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
-            root.mkdir()
-            stack.callback(remove_tree, root)
-            owner = stack.enter_context((root / _OWNER).open("wb"))
-            fcntl.flock(owner, fcntl.LOCK_EX)
+            stack.enter_context(_owned(root))
             temporary = root / "tmp"
             if len(str(temporary)) > _LONGEST_TEMPORARY:
                 temporary = Path(tempfile.mkdtemp(prefix="rra-"))
@@ -116,12 +116,28 @@ def _keep_room(file: Path) -> None:
         os.posix_fallocate(stream.fileno(), 0, max(size, 1))
 
 
+@contextlib.contextmanager
+def _owned(root: Path) -> Iterator[None]:
+    """Make a folder that nobody sees before its lock is held, and remove it at the end."""
+    new = root.with_name(f"{root.name}{_NEW}")
+    new.mkdir()
+    with (new / _OWNER).open("wb") as owner:
+        fcntl.flock(owner, fcntl.LOCK_EX)
+        new.rename(root)
+        try:
+            yield
+        finally:
+            remove_tree(root)
+
+
 def _sweep(folder: Path) -> None:
-    """Remove what killed runs left: the folders of runs that nobody holds, other old leftovers."""
+    """Remove what killed runs left: folders that nobody holds, and other leftovers of a day ago."""
     for leftover in folder.glob(f"{STAGING_PREFIX}*"):
         with contextlib.suppress(FileNotFoundError):  # its own process removes it just now
+            if leftover.name.endswith(_NEW) or not (leftover / _OWNER).is_file():
+                remove_if_stale(leftover)
+                continue
             owner = (leftover / _OWNER).open("rb")
             with owner, contextlib.suppress(BlockingIOError):  # in use
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 remove_tree(leftover)
-    sweep_stale(folder)

@@ -176,7 +176,11 @@ class Platform(Object):
 
 
 class ExecutionRecord(Object):
-    """What one run of a launcher was and did; named by the digest of its canonical JSON."""
+    """What one run of a launcher was and did; named by the digest of its canonical JSON.
+
+    Attributes:
+        key: Digest over what decided the run, as whoever ran it saw it; None where nobody said.
+    """
 
     rra: FormatVersion
     type: Literal["execution-record/v1"]
@@ -184,6 +188,7 @@ class ExecutionRecord(Object):
     core: Digest
     launcher: LauncherInfo
     instance: Instance
+    key: Digest | None = None
     argv: Annotated[list[str], Field(min_length=1)]
     nonce: Annotated[str, Field(pattern=r"^[!-~]{1,256}$")]
     parameters: dict[str, Scalar]

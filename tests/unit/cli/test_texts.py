@@ -185,7 +185,7 @@ def test_run_names_at_most_five_results_that_no_collect_takes(tmp_path: Path) ->
     )
 
     said = call("run", "a", cwd=tmp_path)
-    document = json.loads(call("run", "--json", "a", cwd=tmp_path).stdout)
+    document = json.loads(call("run", "--json", "--force", "a", cwd=tmp_path).stdout)
 
     assert f"note: main: {note}\n" in said.stdout
     assert document["result"]["runs"][0]["notes"] == [note]

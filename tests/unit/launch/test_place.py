@@ -7,7 +7,8 @@ import pytest
 from rra._base.files import walk_files
 from rra.errors import FormatError, UsageError
 from rra.launch import place, stage_place
-from rra.launch.place import copy_code, provide_outputs
+from rra.launch.outputs import provide_outputs
+from rra.launch.place import copy_code
 from rra.launch.workspace import workspace
 from tests.support.runs import write_artifact
 
@@ -115,10 +116,10 @@ def test_outputs_of_earlier_launchers_are_there_or_asked_for(tmp_path: Path) -> 
     (root / "prepare" / "deep").mkdir(parents=True)
     (root / "prepare" / "deep" / "x").write_text("1")
     target.mkdir()
-    provide_outputs(root, ["prepare"], target, "main")
+    provide_outputs(root, {"prepare": "prepare"}, target, "main")
     assert (target / "prepare" / "deep" / "x").read_text() == "1"
     with pytest.raises(UsageError, match="main needs the outputs of train") as caught:
-        provide_outputs(root, ["train"], target, "main")
+        provide_outputs(root, {"train": "train"}, target, "main")
     assert caught.value.hint == "run train first"
 
 

@@ -1,0 +1,177 @@
+"""Carrying out one task of a plan, in this process or in one that a backend started elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rra._base import canonical
+from rra._base.files import atomic_write
+from rra.artifact import Artifact, layout
+from rra.errors import RraError
+from rra.evidence import EvidenceStore
+from rra.launch.building import build_environment
+from rra.launch.request import RunRequest
+from rra.launch.run import isolation_of, run_launcher
+from rra.launch.tasks import Plan, Task
+from rra.sandbox import Sandbox
+
+RESULTS = "results"
+
+Progress = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """What became of one task.
+
+    Attributes:
+        task: Its id.
+        ok: Whether the run succeeded.
+        message: How it ended, with its last lines where it failed.
+        termination: The word of its record; empty when there is none.
+        seconds: Wall time.
+        record: Digest of its record; empty when there is none.
+        evidence: Folder of the record, relative to the artifact.
+        sandbox: Isolation of the run.
+        recorder: What the recorder could see.
+        uncollected: Files in its copy of the code that look like results and are not kept.
+        error: Why it could not even be tried: ``slug``, ``message``, ``hint`` and ``exit_code``.
+    """
+
+    task: str
+    ok: bool
+    message: str
+    termination: str = ""
+    seconds: float = 0.0
+    record: str = ""
+    evidence: str = ""
+    sandbox: str = ""
+    recorder: str = ""
+    uncollected: tuple[str, ...] = ()
+    error: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> TaskResult:
+        """Return the result that `to_json` wrote."""
+        return cls(**{**plain, "uncollected": tuple(plain["uncollected"])})
+
+
+def run_task(
+    plan: Plan,
+    task: Task,
+    *,
+    artifact: Artifact,
+    sandbox: Sandbox,
+    progress: Progress,
+    on_line: Progress | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> TaskResult:
+    """Carry out one task: build its environment if need be, run it, keep its evidence.
+
+    Args:
+        plan: The plan that it belongs to.
+        task: The task; what it needs has run.
+        artifact: The artifact.
+        sandbox: Isolation where the environment brings none of its own.
+        progress: Told about steps that may last.
+        on_line: Called from another thread with the newest line that the launcher prints.
+        cancelled: Asked now and then while it runs; true ends it, and its record says so.
+
+    Raises:
+        RraError: The run could not even be tried.
+    """
+    launcher = artifact.manifest.launchers[task.launcher]
+    environment = build_environment(
+        artifact, launcher.environment, progress=progress, sandbox=sandbox
+    )
+    if cancelled():
+        return not_begun(task)
+    progress(f"running {task.id} (sandbox {isolation_of(environment, sandbox).name})")
+    done = run_launcher(
+        RunRequest(
+            artifact=artifact,
+            launcher=task.launcher,
+            environment=environment,
+            outputs_root=artifact.root / layout.OUTPUTS_DIR,
+            evidence=EvidenceStore(artifact.root / layout.EVIDENCE_DIR),
+            nonce=plan.nonce,
+            seed=task.seed,
+            parameters=task.parameters,
+            smoke=plan.asked.smoke,
+            instance=task.instance,
+            sandbox=sandbox,
+            on_line=on_line,
+            core=plan.core,
+            needs={need.place: need.task for need in task.needs},
+            key=task.key,
+            cancelled=cancelled,
+        )
+    )
+    folder = done.evidence_dir
+    return TaskResult(
+        task=task.id,
+        ok=done.ok,
+        message=done.message,
+        termination=done.record.termination,
+        seconds=done.record.resources.wall,
+        record=done.record_digest,
+        evidence=str(folder.relative_to(artifact.root)) if folder is not None else "",
+        sandbox=done.record.sandbox.level,
+        recorder=done.record.recorder.level,
+        uncollected=done.uncollected,
+    )
+
+
+def not_begun(task: Task) -> TaskResult:
+    """Return the result of a task that was cancelled before its launcher was started."""
+    message = f"{task.id} was cancelled before it began"
+    return TaskResult(task=task.id, ok=False, message=message, termination="cancelled")
+
+
+def result_path(directory: Path, task: Task) -> Path:
+    """Return the file of a plan's folder in which the process of a task leaves its result."""
+    return directory / RESULTS / f"{task.file_stem}.json"
+
+
+def refused(task: Task, error: RraError) -> TaskResult:
+    """Return the result of a task that could not even be tried."""
+    said = {
+        "slug": error.slug,
+        "message": error.message,
+        "hint": error.hint,
+        "exit_code": error.exit_code,
+    }
+    return TaskResult(task=task.id, ok=False, message=error.message, error=said)
+
+
+def write_result(directory: Path, task: Task, result: TaskResult) -> None:
+    """Leave the result of a task in the folder of its plan, whole or not at all.
+
+    Raises:
+        StorageError: The disk is full or refuses.
+    """
+    atomic_write(result_path(directory, task), canonical.dumps(result.to_json()) + b"\n")
+
+
+def read_result(directory: Path, task: Task) -> TaskResult | None:
+    """Return the result that the process of a task left, or None while there is none."""
+    path = result_path(directory, task)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    return TaskResult.from_json(json.loads(content))
+
+
+def has_ended(directory: Path, task: Task) -> bool:
+    """Tell whether the process of a task has left a result."""
+    return os.path.exists(result_path(directory, task))  # noqa: PTH110 - asked often

@@ -1,0 +1,224 @@
+"""Is there a run of a task already, and does it still stand?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Literal
+
+from rra._base.files import STAGING_PREFIX
+from rra.artifact import Artifact, layout
+from rra.errors import CorruptError
+from rra.evidence import RECORD, EvidenceStore, StoredRecord, printable
+from rra.launch.inputs import digest_and_size
+from rra.launch.inventory import regular_files
+from rra.launch.keys import differences
+from rra.launch.tasks import Plan, Task
+
+_SHOWN = 3
+
+State = Literal["current", "kept", "due"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether a task has to run.
+
+    Attributes:
+        state: ``current``: a run of the same key succeeded and its outputs are in place.
+            ``kept``: its outputs are whole in the evidence, but not in place.
+            ``due``: it has to run.
+        reason: Why, in words.
+        stored: The record of that run; for a task that is due, of the newest that succeeded.
+    """
+
+    state: State
+    reason: str
+    stored: StoredRecord | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """What a record says of itself."""
+
+    folder: Path
+    instance: str
+    key: str | None
+    ok: bool
+    ended: str
+    written: int
+
+
+class Standings:
+    """Looks up the runs of an artifact; its records are read once for each launcher."""
+
+    def __init__(self, artifact: Artifact, plan: Plan, outputs_root: Path) -> None:
+        """Prepare.
+
+        Args:
+            artifact: The artifact.
+            plan: The plan whose tasks are looked up.
+            outputs_root: Where outputs are published.
+        """
+        self._artifact = artifact
+        self._plan = plan
+        self._outputs_root = outputs_root
+        self._store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+        self._known: dict[Path, _Entry | None] = {}
+
+    def of(self, task: Task) -> Standing:
+        """Say whether a task has to run, as things stand now."""
+        entries = self._entries(task)
+        newest: StoredRecord | None = None
+        same: StoredRecord | None = None
+        kept: StoredRecord | None = None
+        for entry in entries:
+            if not entry.ok or (newest is not None and entry.key not in {None, task.key}):
+                continue
+            stored = self._read(entry)
+            newest = newest or stored
+            if stored is None or not self._same(stored, task):
+                continue
+            same = same or stored
+            if self._changed_inputs(stored, task):
+                continue
+            if not _lacks(stored, self._outputs_root / task.id):
+                return Standing("current", "up to date", stored)
+            if kept is None and not _lacks(stored, stored.outputs):
+                kept = stored
+        if kept is not None:
+            return Standing("kept", "up to date; its outputs are put back", kept)
+        if same is not None:
+            changed = self._changed_inputs(same, task)
+            why = f"{_listed(changed)} changed" if changed else "its outputs were changed"
+            return Standing("due", why, same)
+        if newest is not None:
+            return Standing("due", self._why_stale(newest, task), newest)
+        why = "no run of it succeeded" if entries else "it has not run yet"
+        return Standing("due", why)
+
+    def static(self, forced: Collection[str]) -> dict[str, Standing]:
+        """Say of every task, before anything runs, whether it will have to."""
+        standings: dict[str, Standing] = {}
+        for task in self._plan:
+            late = [n.task for n in task.needs if standings[n.task].state == "due"]
+            standing = self.of(task)
+            if task.id in forced:
+                standing = Standing("due", "forced", standing.stored)
+            elif late and standing.state != "due":
+                why = f"{_listed(late)} {'runs' if len(late) == 1 else 'run'} first"
+                standing = Standing("due", why, standing.stored)
+            standings[task.id] = standing
+        return standings
+
+    def _entries(self, task: Task) -> list[_Entry]:
+        """Return what is known of the records of a task, the newest first."""
+        found = []
+        for path in (self._store.root / task.launcher).glob(f"*/{RECORD}"):
+            if path not in self._known:  # a record never changes
+                self._known[path] = _look(path)
+            entry = self._known[path]
+            if entry is not None and entry.instance == task.instance:
+                found.append(entry)
+        return sorted(found, key=lambda one: (one.ended, one.written), reverse=True)
+
+    def _read(self, entry: _Entry) -> StoredRecord | None:
+        try:
+            return self._store.read(entry.folder)
+        except CorruptError:
+            return None
+
+    def _same(self, stored: StoredRecord, task: Task) -> bool:
+        """Tell whether a run was asked to do what the task asks for.
+
+        A record without a key, of an earlier version, is compared by the core, which more than
+        what decides this run is part of.
+        """
+        record = stored.record
+        if record.key is not None:
+            return record.key == task.key
+        return (
+            record.core == self._plan.core
+            and dict(record.parameters) == dict(task.parameters)
+            and record.seed.declared == task.seed
+            and not self._plan.asked.smoke
+        )
+
+    def _changed_inputs(self, stored: StoredRecord, task: Task) -> list[str]:
+        """Return the outputs of other runs that this one read and that are others now."""
+        places = {f"{layout.OUTPUTS_DIR}/{need.place}/": need.task for need in task.needs}
+        changed = []
+        for one in stored.record.inputs:
+            for prefix, source in places.items():
+                if one.path.startswith(prefix):
+                    now = self._outputs_root / source / one.path.removeprefix(prefix)
+                    if not now.is_file() or digest_and_size(now)[0] != one.sha256:
+                        changed.append(one.path)
+                    break
+        return changed
+
+    def _why_stale(self, stored: StoredRecord, task: Task) -> str:
+        """Name what changed since the newest run that succeeded."""
+        record, reasons = stored.record, []
+        launcher = self._artifact.manifest.launchers[task.launcher]
+        entry = self._artifact.path(launcher.entry)
+        if entry.is_file() and digest_and_size(entry)[0] != record.launcher.sha256:
+            reasons.append(f"{launcher.entry} changed")
+        reasons += differences(record.parameters, task.parameters)
+        if record.seed.declared != task.seed:
+            reasons.append(f"the seed was {record.seed.declared} and is {task.seed}")
+        environment = self._artifact.manifest.environments[launcher.environment]
+        lock = self._artifact.path(environment.lock) if environment.lock else None
+        if record.environment.id != launcher.environment:
+            reasons.append(f"the environment was {record.environment.id}")
+        elif lock and lock.is_file() and digest_and_size(lock)[0] != record.environment.lock:
+            reasons.append(f"environment {launcher.environment} was locked again")
+        changed = [
+            one.path
+            for one in record.inputs
+            if one.role not in {"output", "launcher"} and self._now(one.path) != one.sha256
+        ]
+        if changed:
+            reasons.append(f"{_listed(changed)} changed")
+        if not reasons and any(need.task for need in task.needs):
+            reasons.append("what it needs, its code, data or definition changed")
+        return "; ".join(reasons) or "its code, data, environment or definition changed"
+
+    def _now(self, path: str) -> str | None:
+        place = self._artifact.root / path
+        return digest_and_size(place)[0] if place.is_file() else None
+
+
+def _look(path: Path) -> _Entry | None:
+    """Return what a record says of itself, without checking it; None for what is no record."""
+    if path.parent.name.startswith(STAGING_PREFIX):
+        return None
+    try:
+        plain = json.loads(path.read_bytes())
+        return _Entry(
+            folder=path.parent,
+            instance=plain["instance"],
+            key=plain.get("key"),
+            ok=plain["termination"] == "ok" and not plain["missing_outputs"],
+            ended=plain["ended"],
+            written=path.stat().st_mtime_ns,
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _lacks(stored: StoredRecord, folder: Path) -> bool:
+    """Tell whether a folder lacks an output that a record lists, or has another in its place."""
+    there = {printable(path): path for path, _ in regular_files(folder)}
+    return any(
+        one.path not in there or digest_and_size(folder / there[one.path])[0] != one.sha256
+        for one in stored.record.outputs
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return ", ".join(found[:_SHOWN]) + more
