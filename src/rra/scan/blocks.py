@@ -10,7 +10,7 @@ from rra.scan.consoles import console_calls
 
 PROMPT = re.compile(
     r"^\s*(?:\([\w.-]+\)\s*)?(?:[\w.-]+@[\w.-]+[^$#%]*)?(?:\$|%|>|❯)\s+|^\s*~?[\w.-]*/?[\w./-]*\$\s+|"
-    r"^\s*PS [^>]*>\s*|^\s*[A-Z]:\\[^>]*>\s*|^\s*In \[\d*\]:\s*(?=[!%])|"
+    r"^\s*PS(?: [^>]*)?>\s*|^\s*[A-Z]:\\[^>]*>\s*|^\s*In \[\d*\]:\s*(?=[!%])|"
     r"^\s*[A-Za-z][\w.-]*>\s+(?=(?:python[\d.]*|make|cmake|bash|sh|pip3?|Rscript|julia|perl|octave|"
     r"matlab|java|gcc|g\+\+)\s|\./|make$)"
 )
@@ -18,10 +18,13 @@ PROMPT = re.compile(
 
 _STARTS = re.compile(
     r"^(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)*(?:(?:time|nohup|sudo|srun|xvfb-run|env)\s+(?:-\S+\s+)*)*"
-    r"(?:python[\d.]*|ipython|bash|sh|\./\S+|torchrun|accelerate|deepspeed|mpirun|mpiexec|make|"
+    r"(?:python[\d.]*|ipython|py(?= -)|bash|sh|\./\S+|\.\\\S+|torchrun|accelerate|"
+    r"deepspeed|mpirun|mpiexec|make|"
     r"Rscript|julia|jupyter|papermill|snakemake|uv run|poetry run|pipenv run|cat|source|"
     r"conda|mamba|pip3?|git (?:clone|lfs|submodule|checkout|tag|push|pull|fetch)|wget|curl|gdown|"
-    r"docker|sbatch|qsub|"
+    r"docker|docker-compose|podman|nvidia-docker|singularity|apptainer|sbatch|qsub|bsub|just|"
+    r"stata(?:-?(?:mp|se|MP|SE))?|[Ss]tata[MS][PE]|gnuplot|R CMD|scons|ninja|roslaunch|rosrun|"
+    r"uv|poetry|pixi|pdm|hatch|"
     r"cmake|nmake|matlab|octave|perl|java|th|lua|cargo|go run|nextflow|dvc|mlflow|invoke|"
     r"horovodrun|"
     r"apt-get|apt|sudo|pytest|tox|nox|snakemake|streamlit|unzip|tar|srun|\./configure)"
@@ -33,9 +36,16 @@ _STRONG = re.compile(
     r"(?:bash|sh|sbatch)\s+\S+\.(?:sh|slurm|bash|sbatch)\b|\./[\w./-]+(?:\s|$)|"
     r"(?:torchrun|accelerate launch|deepspeed|mpirun|horovodrun)\s.*\.py\b|Rscript\s+\S+\.[Rr]\b|"
     r"perl\s+(?:-\w+\s+)*\S+\.pl\b|julia\s.*\.jl\b|(?:python[\d.]*\s+-m\s+)?pip3?\s+install\s+\S|conda\s+(?:env|install|create|"
-    r"activate)\b|git\s+clone\s+\S|(?:wget|curl)\s+\S*(?:-|http)|jupyter\s+(?:notebook|nbconvert|"
+    r"activate)\b|(?:source|\.)\s+(?:\S*/)?activate\b|"
+    r"git\s+clone\s+\S|(?:wget|curl)\s+\S*(?:-|http)|jupyter\s+(?:notebook|nbconvert|"
     r"lab)\b)"
 )
+_TREE = re.compile(r"^\s*[│├└|]\s*(?:──|--)|^\s*[│├└]")
+_PYTHON_CODE = re.compile(
+    r"^\s*(?:def\s+\w+\s*\(.*|class\s+\w+.*:|import\s+[\w.]+(?:\s+as\s+\w+)?|"
+    r"from\s+[\w.]+\s+import\b.*|@\w[\w.]*(?:\(.*\))?|\w+(?:\.\w+)*\s=\s.*)$"
+)
+_NAME_ALONE = re.compile(r"^(?:\w*_\w*|[\w -]+:)(?:\s.*#.*|\s*)$")
 _PROSE_WORD = re.compile(r"[A-Za-z][a-z']*[,;:]?$")
 _REMARK = re.compile(r"\s+\((?:[a-z][\w-]*\s+)+[\w-]+[.!]?\)$")
 _USAGE = re.compile(r"^usage\b\s*:?", re.IGNORECASE)
@@ -66,6 +76,7 @@ class DocumentLine:
         inline: Whether it stood in running text.
         sure: Whether it stood where only commands stand: behind a prompt, or in a block that is
             declared to be of a shell.
+        console: Language at whose prompt it stands, or empty for a shell.
     """
 
     text: str
@@ -75,6 +86,7 @@ class DocumentLine:
     output: bool = False
     inline: bool = False
     sure: bool = False
+    console: str = ""
 
 
 def language(info: str) -> str:
@@ -93,7 +105,15 @@ def starts_program(text: str, programs: Collection[str] = ()) -> bool:
     if _USAGE.match(text):
         return False
     first = re.sub(r"^(?:[A-Za-z_]\w*=\S*\s+)*", "", text).split(maxsplit=1)
-    return bool(_STARTS.match(text)) or bool(first and first[0] in programs)
+    if _STARTS.match(text):
+        return True
+    return bool(first) and (first[0] in programs or _is_placed(first[0], programs))
+
+
+def _is_placed(word: str, programs: Collection[str]) -> bool:
+    """Tell whether a word is the place of a program: ``build/solve``."""
+    folder, _, name = word.rpartition("/")
+    return bool(folder) and name in programs and "://" not in word
 
 
 def is_surely_command(text: str) -> bool:
@@ -123,8 +143,8 @@ def block_lines(body: list[tuple[int, str]], block: int, info: str) -> list[Docu
         block: Number of the block.
         info: Its language in small letters, or empty.
     """
-    joined = list(joined_lines(body))
-    if info in _NOT_SHELL:
+    joined = [(number, line) for number, line in joined_lines(body) if not _TREE.match(line)]
+    if info in _NOT_SHELL or (not info and _is_python(joined)):
         # Shell commands are often set as Python; none of them is valid Python.
         kept = [(n, re.sub(r"^\s*[!%]\s*(?=pip|python)", "", t).strip()) for n, t in joined]
         kept = [(number, text) for number, text in kept if _is_shell_in_python(text)]
@@ -137,12 +157,28 @@ def block_lines(body: list[tuple[int, str]], block: int, info: str) -> list[Docu
         text = PROMPT.sub("", line).strip()
         if text.startswith("!"):
             text = text[1:].strip()
+        if text.startswith(">>> ") and is_surely_command(text[4:]):
+            text = text[4:]
+        if text.startswith(">> ") and not info:
+            typed = re.sub(r"\s+%.*$", "", text[3:]).strip()
+            found.append(DocumentLine(typed, number, block, console="matlab"))
+            continue
+        if _NAME_ALONE.match(text) and not has_prompt:
+            continue
         if not text or text.startswith(("#", ">>>", ">> ", "In [", "Out[")) or _USAGE.match(text):
             continue
         is_output = prompted and not has_prompt
         sure = has_prompt or info in _SHELL
         found.append(DocumentLine(text, number, block, has_prompt, is_output, sure=sure))
     return found
+
+
+def _is_python(joined: list[tuple[int, str]]) -> bool:
+    """Tell whether a block without a language holds code of Python."""
+    lines = [line for _, line in joined if line.strip()]
+    code = sum(bool(_PYTHON_CODE.match(line)) for line in lines)
+    told = any(re.match(r"\s*(?:(?:def|class|import|from)\b|@\w)", line) for line in lines)
+    return told and code * 4 >= len(lines) and not any(PROMPT.match(line) for line in lines)
 
 
 def _is_shell_in_python(text: str) -> bool:
@@ -153,7 +189,7 @@ def joined_lines(body: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Join continuation lines, and loops and conditions to one line each; drop here-documents."""
     statement: list[str] = []
     start, depth, ends = 0, 0, ""
-    for number, line in _continued(body):
+    for number, line in continued_lines(body):
         if ends:
             ends = "" if line.strip() == ends else ends
             continue
@@ -190,7 +226,12 @@ def _one_line(statement: list[str]) -> str:
     return text
 
 
-def _continued(body: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def continued_lines(body: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Join lines that end in a backslash, a caret or a backquote with those that follow.
+
+    Args:
+        body: Lines with their numbers.
+    """
     pending, start = "", 0
     for number, line in body:
         stripped = line.rstrip()

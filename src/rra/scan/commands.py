@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from rra.scan.blocks import DocumentLine, is_surely_command, reads_as_prose
-from rra.scan.consoles import console_call, console_file, console_installs
+from rra.scan.consoles import console_call, console_file, console_installs, matlab_file
+from rra.scan.containers import CONTAINERS, text_inside
 from rra.scan.objects import Command, CommandKind
 from rra.scan.pipelines import pipelines
 from rra.scan.placeholders import find_placeholders
 from rra.scan.purposes import RUNNERS, SHELLS, SHOWERS, kind_of, purpose_of
-from rra.scan.resolve import Places, Resolved, normal, resolve, resolve_file
+from rra.scan.resolve import Places, Resolved, find, normal, resolve, resolve_file
 from rra.scan.shellwords import (
     PYTHON,
     expand,
@@ -24,10 +25,11 @@ from rra.scan.shellwords import (
     take_variables,
     take_wrappers,
 )
+from rra.scan.windows import as_unix, expand_percent, is_batch
 
 __all__ = ["DocumentCommands", "Places", "nested_commands", "read_commands", "read_document"]
 
-_PLAUSIBLE = re.compile(r"[A-Za-z_.~/$][\w./+~${}:-]*(?:\s|$)|\S+=\S*(?:\s|$)")
+_PLAUSIBLE = re.compile(r"[A-Za-z_.~/$][\w./\\+~${}:-]*(?:\s|$)|\S+=\S*(?:\s|$)")
 _CLONE = re.compile(r"\bgit\s+clone\s.*?([\w.-]+?)(?:\.git)?/?(?=\s|$|[;&])")
 _CONTROL = re.compile(r"^(?:do|done|then|else|fi|esac|\}|\)|\{|;;)\s*;?$")
 _SCRIPT_PLACE = re.compile(
@@ -52,6 +54,20 @@ _BUILTINS = frozenset(
     | {"false", "unset", "pwd", "date", "ulimit", "alias", "function", "declare", "eval", "popd"}
     | {"pushd", "cd", "which", "sed", "awk", "grep", "sort", "uniq", "cut", "tr", "wc", "find"}
     | {"tee", "xargs", "kill", "hostname", "nvidia-smi", "diff", "cat", "head", "tail", "if", ":"}
+)
+_TYPED = _BUILTINS - frozenset(
+    {"return", "local", "shift", "if", "function", "declare", "test", "[", "[[", ":", "true"}
+    | {"false", "read", "head", "tail", "sort", "set", "trap", "eval", "wait", "find", "date"}
+)
+"""Those that a reader is told to type, and that no other language has for a word."""
+_NOT_RUN = re.compile(
+    r"^\.(?!(?:sh|bash|zsh|ksh|csh|py|R|r|pl|jl|rb|lua|exe|bat|cmd|ps1|out|x|run|bin|slurm|sbatch|m)$)"
+)
+_MADE = re.compile(r"\bmkdir\s+(?:-\w+\s+)*([^;&|#]+)|\bcmake\b[^;&|]*?\s-B\s*([^\s;&|]+)")
+_FETCHED = re.compile(r"https?://[^\s\"'<>]+/([\w.-]+\.\w+)")
+_TOKEN = re.compile(
+    r"(?P<quote>[\"']?)(?P<lead>\$\{?\w+\}?|<[^<>\s]+>|[\w-][\w.-]*|/path/to|\.\.)"
+    r"(?P<rest>(?:/[\w.-]+)*/[\w.-]+\.(?:py|sh|bash|R|r|jl|ipynb|pl|lua|slurm))(?P=quote)"
 )
 
 
@@ -98,17 +114,21 @@ def read_document(
     inner: list[Command] = []
     state = _Block(-1)
     cloned: set[str] = set()
+    fetched: set[str] = set()
+    made: set[PurePosixPath] = set()
     for line in lines:
         if line.output:
             continue
         if line.block != state.number:
             state = _Block(line.block)
+            state.made = made
+        fetched.update(_FETCHED.findall(line.text))
         cloned.update(_CLONE.findall(line.text))
         text = state.enter(line.text, places, cloned)
         if not text:
             continue
         text, leaves = _without_last_cd(text)
-        command = _command(text, line, source, state, places)
+        command = _where_fetched(_command(text, line, source, state, places), fetched)
         if _is_meant(command, line, places):
             found.append(command)
             if not console_call(text) and pipelines(text) != [text]:
@@ -147,20 +167,44 @@ def nested_commands(
     return found
 
 
+def rule_scripts(
+    named: Iterable[tuple[int, str]], source: PurePosixPath, places: Places
+) -> list[Command]:
+    """Return the scripts that rules of a workflow start, found beside the file of the rules.
+
+    Args:
+        named: Lines with the scripts as the rules name them.
+        source: The file of the rules.
+        places: What is in the repository.
+    """
+    found: list[Command] = []
+    for number, name in named:
+        path = find(name, source.parent, places)
+        program = {".py": "python", ".R": "Rscript", ".r": "Rscript", ".jl": "julia"}
+        if path is not None:
+            started = program.get(path.suffix, "jupyter" if path.suffix == ".ipynb" else "run")
+            argv = (started, str(path))
+            line = DocumentLine(" ".join(argv), number, 0)
+            found.append(_command_of(line.text, [*argv], (), line, source, _Block(0), places))
+    return found
+
+
 def _joined(
     line: DocumentLine, source: PurePosixPath, state: _Block, places: Places
 ) -> Iterator[Command]:
     """Yield the commands that a line joins, following ``cd`` and assignments among them."""
     for text in pipelines(line.text):
+        plain = _as_unix(text, source, state, places)
+        state.note_made(plain)
         state.names.update(re.findall(r"\b(?:for|read)\s+([A-Za-z_]\w*)", line.text))
         variables, words = next(
-            ((given, words) for given, words in simple_commands(text) if given or words), ((), [])
+            ((given, words) for given, words in simple_commands(plain) if given or words), ((), [])
         )
         if not words:
             state.variables.update(variables)
         elif words[0] in {"cd", "pushd"}:
             state.change_folder(" ".join(words[1:2]), places, source.parent)
-        elif words[0] in {"export", "readonly", "declare", "local"}:
+        elif words[0] in {"export", "readonly", "declare", "local", "set"}:
             state.assign(words[1:])
         elif words[0] not in _BUILTINS and not _CONTROL.match(words[0]):
             command = _command_of(text, words, variables, line, source, state, places)
@@ -183,12 +227,15 @@ class _Block:
         self.variables: dict[str, str] = {}
         self.exported: dict[str, str] = {}
         self.names: set[str] = set()
+        self.made: set[PurePosixPath] = set()
+        self.away = False
 
     def copy(self) -> _Block:
         """Return a block of the same state that can be changed on its own."""
         other = _Block(self.number, self.workdir)
         other.variables, other.exported = dict(self.variables), dict(self.exported)
         other.names = set(self.names)
+        other.made, other.away = set(self.made), self.away
         return other
 
     def enter(self, text: str, places: Places, cloned: Collection[str]) -> str:
@@ -201,6 +248,7 @@ class _Block:
         """
         text = re.sub(r"^\s*(?:&&|;)\s*", "", text.strip())
         self.names.update(re.findall(r"\b(?:for|read)\s+([A-Za-z_]\w*)", text))
+        self.note_made(text)
         found = re.match(r"^(?:cd|pushd)\s+([^\s;&|]+)\s*(?:(?:&&|;)\s*(.*))?$", text)
         if found is not None:
             if self.workdir != PurePosixPath() or found[1].strip("'\"/") not in cloned:
@@ -211,7 +259,8 @@ class _Block:
             r"^(?:export\s+|set\s+)?((?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|\S*)\s*)+)$", text
         )
         if assigned is not None:
-            words = split_words(assigned[1])
+            windows = text.startswith("set")
+            words = split_words(assigned[1].replace("\\", "/") if windows else assigned[1])
             self.assign(words)
             if text.startswith("export"):
                 self.exported.update(dict(take_variables(words)[0]))
@@ -226,24 +275,43 @@ class _Block:
 
     def change_folder(self, text: str, places: Places, script_folder: PurePosixPath | None) -> None:
         """Follow ``cd X``; folders that are not there (a fresh clone's own) change nothing."""
-        text = expand(text.strip("'\""), self.variables)
+        text = expand(text.strip("'\"").replace("\\", "/"), self.variables)
         own = _SCRIPT_PLACE.match(text) if script_folder is not None else None
         if own is not None and script_folder is not None:
             target = normal(script_folder / own["rest"].lstrip("/"))
         else:
             target = normal(self.workdir / text)
-        if target is not None and (target in places.folders or target == PurePosixPath()):
-            self.workdir = target
+        known = target is not None and (
+            target in places.folders or target == PurePosixPath() or target in self.made
+        )
+        if target is not None and known:
+            self.workdir, self.away = target, False
+            return
+        tails = [PurePosixPath(*PurePosixPath(text).parts[n:]) for n in (1, 2)]
+        inside = [tail for tail in tails if tail.parts and tail in places.folders]
+        if inside:  # a clone of the repository in front: `cd repository/scripts`
+            self.workdir, self.away = inside[0], False
+        elif re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+/?", text):
+            self.away = True
+
+    def note_made(self, text: str) -> None:
+        """Remember the folders that a line makes."""
+        for found in _MADE.finditer(text):
+            for name in (found[1] or found[2]).split():
+                place = normal(self.workdir / name)
+                if place is not None and place != PurePosixPath():
+                    self.made.add(place)
 
 
 def _command(
     text: str, line: DocumentLine, source: PurePosixPath, state: _Block, places: Places
 ) -> Command:
-    if console_call(text):
+    if line.console or console_call(text):
         return _typed_at_a_prompt(text, line, source, state, places)
     text = re.sub(r"\s*&\s*$", "", text) if not text.endswith("&&") else text
     values = {n: v for n, v in state.variables.items() if "$" not in v}
-    plain = expand(text, values) if "$" in text else text
+    plain = expand(_respelled(_as_unix(text, source, state, places), state, places), values)
+    plain = text_inside(plain)
     shell = needs_shell(plain)
     variables, words = take_wrappers(split_words(plain))
     simple = _first_simple(plain) if shell else words
@@ -257,11 +325,51 @@ def _command(
     )
 
 
+def _as_unix(text: str, source: PurePosixPath, state: _Block, places: Places) -> str:
+    """Return a line with the paths and variables of Windows written as a Unix shell does."""
+    if "\\" not in text and "%" not in text:
+        return text
+    known = _Known(places, state.workdir)
+    return expand_percent(
+        as_unix(text, known.__contains__, surely=is_batch(source)), state.variables
+    )
+
+
+def _respelled(text: str, state: _Block, places: Places) -> str:
+    """Write scripts below a clone, a variable or a word to be replaced by their own place.
+
+    ``python repository/tools/a.py`` and ``python "$ROOT/tools/a.py"`` start ``tools/a.py``.
+    """
+
+    def place(found: re.Match[str]) -> str:
+        whole = found["lead"] + found["rest"]
+        parts = whole.split("/")
+        if find(whole, state.workdir, places) or PurePosixPath(whole) in places.files:
+            return found[0]
+        for start in range(found["lead"].count("/") + 1, len(parts)):
+            rest = PurePosixPath(*parts[start:])
+            sure = len(rest.parts) > 1 or not found["lead"][0].isalnum()
+            if rest in places.files and sure and parts[0] != "..":
+                return posixpath.relpath(str(rest), str(state.workdir))
+        return found[0]
+
+    return text if state.away else _TOKEN.sub(place, text)
+
+
+def _where_fetched(command: Command, fetched: Collection[str]) -> Command:
+    """Say that a script which is not there is one that the document has somebody download."""
+    name = command.target.rpartition("/")[2]
+    if command.resolution != "missing" or name not in fetched:
+        return command
+    why = f"{name} is fetched from elsewhere"
+    return dataclasses.replace(command, resolution="outside", target="", why=why)
+
+
 def _typed_at_a_prompt(
     text: str, line: DocumentLine, source: PurePosixPath, state: _Block, places: Places
 ) -> Command:
     """Return what is typed at the prompt of R, Julia or Octave, as a command for a shell."""
-    named = console_file(text)
+    named = console_file(text) or (matlab_file(text) if line.console else "")
     resolved = resolve_file(named, state.workdir, source, places)
     kind: CommandKind = "install" if not named and console_installs(text) else "run"
     program = {"r": ("Rscript", "-e"), "julia": ("julia", "-e"), "matlab": ("octave", "--eval")}
@@ -270,7 +378,7 @@ def _typed_at_a_prompt(
         source=source,
         line=line.line,
         kind=kind,
-        argv=(*program[console_call(text)], text),
+        argv=(*program[line.console or console_call(text)], text),
         workdir=str(resolved.workdir),
         script=resolved.script,
         target=resolved.target,
@@ -295,7 +403,9 @@ def _command_of(
         words[0] = "python"
     names = {*values, *state.names}
     placeholders = find_placeholders(text, words, _Known(places, state.workdir), names)
-    resolved = resolve(words, state.workdir, source, places)
+    elsewhere = state.away and source.parent == PurePosixPath()
+    seen = Places((), (), packages=places.packages) if elsewhere else places
+    resolved = resolve(words, state.workdir, source, seen)
     resolved = _because_of_placeholders(resolved, placeholders)
     kind = _kind(words, resolved, places)
     return Command(
@@ -361,6 +471,10 @@ def _kind(words: list[str], resolved: Resolved, places: Places) -> CommandKind:
 
 def _is_meant(command: Command, line: DocumentLine, places: Places) -> bool:
     """Tell whether a line is a command rather than output or a sentence."""
+    if line.console:
+        return command.script is not None
+    if not console_call(line.text) and _is_mention(command, line, places):
+        return False
     if line.inline or (line.sure and _PLAUSIBLE.match(line.text)):
         return True
     if line.block >= 0 and reads_as_prose(line.text) and not is_surely_command(line.text):
@@ -368,7 +482,25 @@ def _is_meant(command: Command, line: DocumentLine, places: Places) -> bool:
     first = line.text.split(maxsplit=1)[0]
     if command.kind != "other" or command.script is not None:
         return not first.endswith(":")
-    return first in _BUILTINS or first in places.builds.names
+    return first in _TYPED | CONTAINERS or first in places.builds.names
+
+
+def _is_mention(command: Command, line: DocumentLine, places: Places) -> bool:
+    """Tell whether a line only names a file or a setting: ``./data/a.csv``, ``script = run.sh``."""
+    words = line.text.split()
+    first = words[0]
+    if first.endswith(":") or _CONTROL.match(line.text):
+        return True
+    if len(words) > 1 and words[1] in {"=", ":=", "<-", "->", "=>", "+="}:
+        return True
+    if command.resolution == "built" or "/" not in first:
+        listed = re.search(r"\.(?:py|R|r|jl|ipynb|m)$", first) and not (line.sure or line.inline)
+        return bool(listed) and (len(words) == 1 or not re.match(r"[\w./-]", words[1]))
+    if len(words) > 1:
+        return False
+    place = normal(PurePosixPath(command.workdir) / first)
+    suffix = PurePosixPath(first).suffix
+    return place in places.folders or bool(_NOT_RUN.search(suffix) and not line.prompted)
 
 
 def _first_simple(text: str) -> list[str]:

@@ -16,13 +16,16 @@ _CALLS: dict[str, re.Pattern[str]] = {
         r"^(?:include\s*\(.*\)|(?:import|using)\s+Pkg\s*[;,].*|Pkg\.(?:add|instantiate|activate|"
         r"develop|resolve|build|update)\s*\(.*\)|\]\s*(?:add|instantiate|activate|dev)\b.*)\s*;?$"
     ),
-    "matlab": re.compile(r"^(?:run\s*\(?\s*['\"]?[\w./-]+|mex\s+\S+\.c\w*|pkg\s+install\s+\S+).*$"),
+    "matlab": re.compile(
+        r"^(?:run(?:\s*\(\s*|\s+)['\"]?[\w./-]+|mex\s+\S+\.c\w*|pkg\s+install\s+\S+).*$"
+    ),
 }
 _NAMES = {"r": "r", "rscript": "r", "julia": "julia", "jl": "julia", "matlab": "matlab"}
 _NAMES |= {"octave": "matlab", "julia-repl": "julia", "jlcon": "julia"}
 _PROMPTS = re.compile(r"^\s*(?P<name>julia|R|octave(?::\d+)?|>>|pkg|\(\S+\)\s*pkg)?>\s*")
+_FUNCTION = re.compile(r"^(?:(?:\[[^\]]*\]|\w+)\s*=\s*)?([A-Za-z]\w*)\s*(?:\(.*|;.*|%.*|,.*)?$")
 _FILE = re.compile(
-    r"\b(?:source|render|include|run|knit|quarto_render|sys\.source)\s*\(?\s*"
+    r"\b(?:source|render|include|run|knit|quarto_render|sys\.source)(?:\s*\(\s*|\s+)"
     r"(?:[A-Za-z]\w*\s*=\s*)?[\"']?([\w./-]+)[\"']?"
 )
 
@@ -54,6 +57,12 @@ def console_file(text: str) -> str:
         return ""
     runs = text.lstrip().startswith("run")
     return f"{found[1]}.m" if runs and "." not in found[1].rpartition("/")[2] else found[1]
+
+
+def matlab_file(text: str) -> str:
+    """Return the file of the function or script that a line at the prompt of MATLAB starts."""
+    found = _FUNCTION.match(text)
+    return f"{found[1]}.m" if found else ""
 
 
 def console_installs(text: str) -> bool:

@@ -11,18 +11,21 @@ from rra.scan.blocks import (
     PROMPT,
     DocumentLine,
     block_lines,
+    continued_lines,
     is_surely_command,
     language,
     reads_as_prose,
     starts_program,
     without_remark,
 )
+from rra.scan.consoles import console_file
 
 __all__ = [
     "DocumentLine",
     "document_lines",
     "markdown_lines",
     "notebook_lines",
+    "org_lines",
     "plain_lines",
     "rst_lines",
     "running_text",
@@ -57,9 +60,17 @@ _SAYS_RUN = re.compile(
     r"(?i)\b(?:run|runs|running|type|typing|call|execute|invoke|enter)\b\W*(?:\w+\s+)?\W*$"
 )
 _SAYS_USE = re.compile(r"(?i)\b(?:with|using|use|by|via|just|do|and|then)\b\W*$")
+_RUNNABLE = re.compile(r"\.(?:sh|py|bash|R|r|pl|jl|exe|bat|csh|slurm|rb|lua|out|x|run)$")
+_SOURCED = re.compile(r"\.(?:R|r|Rmd|jl|m|do)$")
 _NOTHING_SAID = frozenset({"pip install", "pip3 install", "conda install", "apt install"})
 _LABEL = re.compile(r"^\s*[A-Z][\w /()-]{0,40}:\s+(?=\S)")
 """A word that says what the command behind it is for: ``Train:    python train.py``."""
+_ORG_BLOCK = re.compile(
+    r"^[ \t]*#\+(?:begin_(?:src|example)[ \t]*(?P<language>[\w-]*).*|"
+    r"(?P<ends>end_(?:src|example)).*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ORG_VERBATIM = re.compile(r"(?<![\w=~])[=~]([^\s=~][^=~\n]*[^\s=~]|\S)[=~](?![\w=~])")
 _OLD_QUOTES = re.compile(r"``?([^`'\n]+(?:\n[^`'\n]+)?)''?")
 
 
@@ -76,6 +87,8 @@ def document_lines(
     suffix = path.suffix.lower()
     if suffix == ".rst":
         return rst_lines(text, programs)
+    if suffix == ".org":
+        return org_lines(text, programs)
     fenced = re.search(r"^\s*```", text, re.MULTILINE)
     if fenced or suffix in {".md", ".markdown", ".mkd", ".mdown"}:
         return markdown_lines(text, programs)
@@ -192,6 +205,20 @@ def rst_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]:
     return found + block_lines(body, block, info)
 
 
+def org_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]:
+    """Return the lines of blocks of Org, and verbatim text that starts a program.
+
+    Sources: the manual of Org, "Working with Source Code" and "Literal Examples".
+    """
+    return markdown_lines(_ORG_VERBATIM.sub(r"`\1`", _ORG_BLOCK.sub(_org_fence, text)), programs)
+
+
+def _org_fence(found: re.Match[str]) -> str:
+    if found["ends"]:
+        return "```"
+    return f"```{found['language'] or ''}" + (" " if found["language"] else "")
+
+
 def plain_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]:
     """Return what is typed according to a plain text: prompted lines, quoted and indented commands.
 
@@ -201,7 +228,7 @@ def plain_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]
     found: list[DocumentLine] = []
     block = 0
     lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in continued_lines(list(enumerate(lines, start=1))):
         if not line.strip():
             block += 1
             continue
@@ -214,12 +241,21 @@ def plain_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]
         stands_alone = number == 1 or not lines[number - 2].strip() or line[:1] in " \t"
         if prompt and plain and (known or prompt[0].strip() in {"$", "%"}):
             found.append(DocumentLine(plain, number, block, prompted=True, sure=True))
-        elif known and stands_alone and " " in plain and not reads_as_prose(plain):
+        elif known and stands_alone and _is_typed(plain, number, lines):
             found.append(DocumentLine(plain, number, block))
         elif is_surely_command(said := _LABEL.sub("", _LIST_MARK.sub("", plain))):
             found.append(DocumentLine(said, number, block))
     found += _in_old_quotes(text, programs)
     return sorted(found, key=lambda one: one.line)
+
+
+def _is_typed(plain: str, number: int, lines: list[str]) -> bool:
+    """Tell whether a line has several words and is no sentence, or is set apart from its text."""
+    if " " in plain:
+        return not reads_as_prose(plain)
+    around = (lines[number - 2 : number - 1], lines[number : number + 1])
+    apart = lines[number - 1][:1] in " \t" and not any(one and one[0].strip() for one in around)
+    return apart and (plain == "make" or "/" in plain)
 
 
 def _in_old_quotes(text: str, programs: Collection[str]) -> Iterator[DocumentLine]:
@@ -236,8 +272,11 @@ def _is_command_said(said: str, before: str, programs: Collection[str]) -> bool:
     """Tell whether a span of running text is a command: a program with words, or one to be run."""
     if said in _NOTHING_SAID or not starts_program(said, programs):
         return False
-    if " " in said or said.startswith("./"):
+    if " " in said:
         return True
+    if said.startswith("./"):
+        named = said.rpartition("/")[2] in programs or _RUNNABLE.search(said)
+        return bool(named or (_SAYS_RUN.search(before) and not said.endswith("/")))
     if said == "make":
         return bool(_SAYS_RUN.search(before) or _SAYS_USE.search(before))
     return said in programs and bool(_SAYS_RUN.search(before))
@@ -317,8 +356,11 @@ def running_text(
     spans = [(m.start(), m[2]) for m in _INLINE.finditer(line)]
     spans += [(m.start(), html.unescape(m[1])) for m in _HTML_CODE.finditer(line)]
     for start, span in sorted(spans):
+        if span.startswith(">> "):
+            yield DocumentLine(span[3:].strip(), number, block, inline=True, console="matlab")
+            continue
         text = PROMPT.sub("", span.strip())
-        if _is_command_said(text, line[:start], programs):
+        if _is_command_said(text, line[:start], programs) or _SOURCED.search(console_file(text)):
             yield DocumentLine(text, number, block, inline=True)
     if not spans:
         plain = _LIST_MARK.sub("", line).strip().removesuffix("**")

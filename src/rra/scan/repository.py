@@ -19,7 +19,7 @@ from rra.errors import FormatError, Problem, UsageError
 from rra.scan import dataflow, facts, sources
 from rra.scan.builds import BUILD_FILE, Builds, compiled, read_builds
 from rra.scan.codefiles import read_python_files
-from rra.scan.commands import Places, nested_commands, read_document
+from rra.scan.commands import Places, nested_commands, read_document, rule_scripts
 from rra.scan.configs import configured_data
 from rra.scan.documents import DocumentLine, document_lines, notebook_lines, shell_lines
 from rra.scan.filenames import looks_like_result
@@ -40,8 +40,10 @@ from rra.scan.parameters.scripts import flag_problems, with_command_lines
 from rra.scan.reach import files_behind
 from rra.scan.results import document_results
 from rra.scan.runs import Code, find_runs
+from rra.scan.snakefiles import snakefile_lines, snakefile_scripts
 from rra.scan.text import read_text
 from rra.scan.traits.repository import Seen, repository_traits, script_problems, trait_problems
+from rra.scan.windows import batch_lines
 
 _PYTHON2_MODULES = frozenset(
     {"cPickle", "ConfigParser", "urllib2", "Queue", "StringIO", "__builtin__", "commands"}
@@ -285,13 +287,18 @@ def _nested(
         else:
             lines = [DocumentLine(command, number, 0) for number, command in makefile.recipes]
             found += nested_commands(lines, path, places, each_line_alone=True)
+    for path, text in sources.batch_sources(root, places.files).items():
+        found += nested_commands(batch_lines(text), path, places)
+    for path, text in sources.snakefiles(root, places.files).items():
+        found += nested_commands(snakefile_lines(text), path, places)
+        found += rule_scripts(snakefile_scripts(text), path, places)
     for path in [path for path in places.files if path.suffix == ".ipynb"][:_MAX_NOTEBOOKS]:
         try:
             cells = read_cells(root / path)
         except (FormatError, OSError, UnicodeDecodeError):
             continue  # already among the problems
-        sources = [cell.source for cell in cells if cell.kind == "code"]
-        found += nested_commands(notebook_lines(sources), path, places)
+        code = [cell.source for cell in cells if cell.kind == "code"]
+        found += nested_commands(notebook_lines(code), path, places)
     return tuple(found)
 
 

@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 
 from rra.environment.names import distribution_of_import
 from rra.scan.builds import Builds
+from rra.scan.containers import image_files
 from rra.scan.objects import Resolution
 from rra.scan.purposes import RUNNERS, SHELLS, SHOWERS
-from rra.scan.shellwords import PYTHON, make_words
+from rra.scan.shellwords import PYTHON, make_words, simple_commands
 
 _CODE: tuple[str, ...] = (
     ".py",
@@ -30,6 +31,7 @@ _CODE: tuple[str, ...] = (
     ".js",
 )
 _CODE += (".slurm", ".sbatch", ".pbs", ".Rmd", ".qmd", ".nf", ".smk", ".jar", ".java", ".go", ".do")
+_CODE += (".bat", ".cmd", ".ps1", ".gp", ".gnu", ".plt", ".gnuplot", ".sas", ".csh", ".zsh", ".wls")
 _HERE = PurePosixPath()
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 _IMPLIED = {
@@ -46,8 +48,25 @@ _IMPLIED = {
     "./configure": ("configure", "configure.ac"),
     "go": ("main.go", "go.mod"),
     "mvn": ("pom.xml",),
-    "docker-compose": ("docker-compose.yml", "docker-compose.yaml", "compose.yaml"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "rake": ("Rakefile",),
+    "scons": ("SConstruct",),
 }
+_LAUNCHERS = frozenset(
+    {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "horovodrun", "orterun", "prun"}
+    | {"aprun", "jsrun", "mpirun.openmpi", "mpiexec.hydra", "ibrun", "bsub", "qsub"}
+    | {"parallel", "xargs", "watch", "firejail", "gdb", "valgrind", "perf", "nsys", "ncu"}
+)
+"""Programs that start another one whose words follow somewhere behind their own."""
+_NO_STARTERS = frozenset(
+    {"chmod", "chown", "cp", "mv", "rm", "ln", "ls", "mkdir", "touch", "echo", "diff", "sed", "vim"}
+    | {"nano", "vi", "code", "emacs", "gedit", "open", "git", "pip", "pip3", "conda", "mamba"}
+    | {"apt", "apt-get", "brew", "wget", "curl", "gdown", "aria2c", "scp", "rsync", "tar", "unzip"}
+    | {"zip", "gunzip", "gzip", "dos2unix", "wc", "grep", "find", "md5sum", "sha256sum", "du"}
+    | {"export", "black", "ruff", "flake8", "isort", "mypy", "pylint", "printf", "sudo"}
+)
+"""Programs that may be given scripts and start none."""
 _LAUNCH_MODULES = frozenset(
     {
         "torch",
@@ -139,7 +158,7 @@ def normal(path: PurePosixPath) -> PurePosixPath | None:
     return None if text == ".." or text.startswith("../") else PurePosixPath(text)
 
 
-def resolve(  # noqa: C901, PLR0911 - one way of starting things after another
+def resolve(  # noqa: PLR0911 - one way of starting things after another
     words: Sequence[str], workdir: PurePosixPath, source: PurePosixPath, places: Places
 ) -> Resolved:
     """Find the file of the repository that a command starts.
@@ -156,21 +175,37 @@ def resolve(  # noqa: C901, PLR0911 - one way of starting things after another
     """
     if not words:
         return Resolved("outside", why="it starts no program", workdir=workdir)
+    words = _apart(words) if PYTHON.match(words[0]) else words
     program = words[0]
-    if program in {"make", "gmake", "nmake"}:
+    if program in {"make", "gmake", "nmake", "mingw32-make", "ninja"}:
         return _make(list(words[1:]), workdir, source, places)
     built = _built(words, workdir, places)
     if built is not None:
         return built
+    inner = _launched(words, workdir, places)
+    if inner:
+        return dataclasses.replace(resolve(inner, workdir, source, places), program=None)
+    if PurePosixPath(program).name in SHELLS and re.fullmatch(r"-\w*c", "".join(words[1:2])):
+        return _of_shell(words[2:3], workdir, source, places)
     option = _python_option(words) if PYTHON.match(program) else ""
     if option == "-m" and words.index("-m") + 1 < len(words):
         return _module(words, workdir, source, places)
     if option == "-c":
         return _inline_code(words, workdir, places)
-    candidates = list(_candidates(words, workdir, places))
+    return _by_names(words, workdir, source, places)
+
+
+def _by_names(
+    words: Sequence[str], workdir: PurePosixPath, source: PurePosixPath, places: Places
+) -> Resolved:
+    """Find the first of the files that the words of a command may name."""
+    program = words[0]
+    candidates = [one for one in _candidates(words, workdir, places) if "://" not in one]
     folders = [workdir]
     if workdir == PurePosixPath() and source.suffix not in _CODE:
         folders = [source.parent, workdir]
+        if program == "cmake" and {"--build", "--install"} & set(words):
+            folders = [workdir, source.parent]  # a folder of the whole project's
     for name in candidates:
         for folder in folders if "/" not in name.removeprefix("./") else folders[-1:]:
             found = find(name, folder, places)
@@ -179,6 +214,55 @@ def resolve(  # noqa: C901, PLR0911 - one way of starting things after another
     if not candidates:
         return Resolved("outside", why=f"{program} is a program from outside", workdir=workdir)
     return _elsewhere(candidates, workdir, source, places)
+
+
+def _apart(words: Sequence[str]) -> list[str]:
+    """Write the interpreter's ``-um x`` as ``-u -m x``, and leave out ``-3.8`` of ``py``."""
+    found = [words[0]]
+    for number, word in enumerate(words[1:], start=1):
+        joined = re.fullmatch(r"(-[bBdEiIOqsSuvx]+)([mc])", word)
+        if joined:
+            return [*found, joined[1], f"-{joined[2]}", *words[number + 1 :]]
+        if not word.startswith("-") or word in {"-m", "-c"}:
+            return [*found, *words[number:]]
+        if not re.fullmatch(r"-\d(?:\.\d+)?(?:-\d\d)?", word):
+            found.append(word)
+    return found
+
+
+def _launched(words: Sequence[str], workdir: PurePosixPath, places: Places) -> list[str]:
+    """Return the command that a launcher starts: ``mpirun -n 4 ./a x`` starts ``./a x``."""
+    if words[0] not in _LAUNCHERS or len(words) < 3:
+        return []
+    for number, word in enumerate(words[1:], start=1):
+        rest = list(words[number:])
+        if word in {"-m", "--module"} and re.fullmatch(r"[A-Za-z_][\w.]*", "".join(rest[1:2])):
+            return ["python", "-m", *rest[1:]]
+        if PYTHON.match(word) or word in SHELLS | RUNNERS:
+            return rest if len(rest) > 1 else []
+        if not word.startswith("-") and word.endswith(".py"):
+            return ["python", *rest]
+        code = word.endswith(_CODE) and find(word, workdir, places)
+        named = code or word.startswith(("./", "../"))
+        if named or (not word.startswith("-") and _is_program(word, places)):
+            return rest
+    return []
+
+
+def _of_shell(
+    lines: Sequence[str], workdir: PurePosixPath, source: PurePosixPath, places: Places
+) -> Resolved:
+    """Find what the line behind ``bash -c`` starts: its first command that starts a file."""
+    for line in lines:
+        for _, words in simple_commands(line):
+            found = resolve(words, workdir, source, places) if words else None
+            if found is not None and found.resolution in {"script", "built"}:
+                return dataclasses.replace(found, program=None)
+    return Resolved("outside", why="its commands stand in the line", workdir=workdir)
+
+
+def _is_program(word: str, places: Places) -> bool:
+    return bool(places.builds.named(PurePosixPath(word).name)) or word in places.builds.installed
 
 
 def resolve_file(
@@ -237,6 +321,10 @@ def _candidates(words: Sequence[str], workdir: PurePosixPath, places: Places) ->
     """Yield the words that may name what is started, the likeliest first."""
     program, rest = words[0], words[1:]
     plain = [w for w in rest if not w.startswith("-")]
+    made_from = image_files(words)
+    if made_from or program in _NO_STARTERS:
+        yield from (one for one in made_from if len(made_from) == 1 or find(one, workdir, places))
+        return
     if program.startswith(("./", "../")) or ("/" in program and not program.startswith("/usr")):
         if not PYTHON.match(program):
             yield program
@@ -245,7 +333,8 @@ def _candidates(words: Sequence[str], workdir: PurePosixPath, places: Places) ->
         yield program
         return
     if program in SHELLS | SHOWERS:
-        yield from [w for w in plain if w != "activate" and not w.endswith("/activate")][:1]
+        if not (plain and re.search(r"(?:^|[/\\])(?:de)?activate(?:\.\w+)?$", plain[0])):
+            yield from plain[:1]
         return
     if PYTHON.match(program):
         yield from _python_names(rest, workdir, places)
@@ -323,11 +412,11 @@ def _make(
             if path is not None:
                 return _make_target(path, targets, place, workdir, places)
     for name in ("CMakeLists.txt", "configure", "configure.ac", "Makefile.in", "Makefile.PL"):
-        for place in folders:
+        for place in (*folders, workdir.parent):
             made = find(name, place, places)
             if made is not None:
                 why = f"{made} makes the Makefile"
-                return Resolved("outside", why=why, built_by=made, workdir=workdir)
+                return Resolved("built", why=why, built_by=made, workdir=workdir)
     name = names[0]
     return Resolved("missing", target=name, why=f"{name} is not in the repository", workdir=workdir)
 
@@ -361,10 +450,12 @@ def _built(words: Sequence[str], workdir: PurePosixPath, places: Places) -> Reso
     if exact in places.builds.programs:
         path = exact
     else:
-        hits = places.builds.named(name)
-        hits = [h for h in hits if "/" not in program or str(h).endswith(program.lstrip("./"))]
-        if not hits or find(program, workdir, places) or name in RUNNERS:
+        named = places.builds.named(name)
+        hits = [h for h in named if "/" not in program or str(h).endswith(program.lstrip("./"))]
+        if not named or find(program, workdir, places) or name in RUNNERS:
             return None
+        if not hits:
+            return _built_elsewhere(named, exact, workdir, places)
         path = hits[0]
         parts = PurePosixPath(program.lstrip("./")).parts
         if program.startswith("./") and path.parts[-len(parts) :] == parts:
@@ -380,6 +471,24 @@ def _built(words: Sequence[str], workdir: PurePosixPath, places: Places) -> Reso
         built_by=by if known else None,
         program=path,
         workdir=folder,
+    )
+
+
+def _built_elsewhere(
+    named: Sequence[PurePosixPath],
+    place: PurePosixPath | None,
+    workdir: PurePosixPath,
+    places: Places,
+) -> Resolved | None:
+    """Trust the document about the folder into which CMake or an installation puts a program."""
+    makers = {places.builds.programs[path] for path in named}
+    if len(makers) != 1:
+        return None
+    (by,) = makers
+    why = f"{by} builds {named[0].name}"
+    known = by in places.files
+    return Resolved(
+        "built", why=why, built_by=by if known else None, program=place, workdir=workdir
     )
 
 

@@ -6,8 +6,10 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
+from rra.scan.containers import inside_container
+
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-PYTHON = re.compile(r"(?:\S*/)?i?python(?:[\d.]+)?(?:\.exe)?$")
+PYTHON = re.compile(r"(?:\S*/)?(?:i?python(?:[\d.]+)?w?|py|pypy[\d.]*)(?:\.exe)?$")
 """Every spelling of the interpreter."""
 
 _SHELL_SYNTAX = frozenset("|&;<>()$`*?~")
@@ -36,8 +38,14 @@ _PLAIN_WRAPPERS: Mapping[str, tuple[frozenset[str], int]] = {
     "xvfb-run": (frozenset({"-n", "-s", "-e", "-f", "-p", "-w"}), 0),
     "vglrun": (frozenset({"-d"}), 0),
     "optirun": (frozenset(), 0),
+    "chrt": (frozenset(), 1),
+    "unbuffer": (frozenset(), 0),
+    "caffeinate": (frozenset(), 0),
     "srun": (
-        frozenset({"-n", "-N", "-c", "-p", "-t", "-J", "-w", "-x", "-A", "-q", "-G", "-o", "-e"}),
+        frozenset({"-n", "-N", "-c", "-p", "-t", "-J", "-w", "-x", "-A", "-q", "-G", "-o", "-e"})
+        | {"--gres", "--partition", "--time", "--nodes", "--ntasks", "--job-name", "--mem"}
+        | {"--gpus", "--cpus-per-task", "--ntasks-per-node", "--account", "--qos"}
+        | {"--nodelist", "--exclude"},
         0,
     ),
 }
@@ -112,7 +120,7 @@ def _inside_wrapper(words: list[str]) -> list[str] | None:
     elif (program, words[1]) in _PAIR_WRAPPERS:
         rest = _after_options(words[2:], _PAIR_WRAPPERS[program, words[1]])
     else:
-        return None
+        rest = inside_container(words) or []
     return rest or None
 
 

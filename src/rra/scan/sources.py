@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra.scan.documents import DOCUMENT
 from rra.scan.filenames import is_configuration
 from rra.scan.foreign import ForeignFile, is_foreign, read_foreign
+from rra.scan.snakefiles import is_snakefile
 from rra.scan.text import read_text
+from rra.scan.windows import is_batch
 
 _SHELL = re.compile(r"\.(?:sh|bash|zsh|ksh|slurm|sbatch|pbs)$|^(?:GNUm|M|m)akefile$")
 _FIRST_LINE = re.compile(rb"^#!\s*\S*?(?:/|\s)(?:ba|z|k|da)?sh\b")
@@ -24,13 +26,13 @@ Sizes = Mapping[PurePosixPath, int]
 
 
 def read_texts(
-    root: Path, files: Sizes, wanted: Callable[[PurePosixPath], bool]
+    root: Path, files: Iterable[PurePosixPath], wanted: Callable[[PurePosixPath], bool]
 ) -> dict[PurePosixPath, str]:
     """Return the texts of those files that are wanted and are text.
 
     Args:
         root: The repository.
-        files: Its files with their sizes.
+        files: Its files.
         wanted: Tells which.
     """
     found = {}
@@ -51,6 +53,26 @@ def shell_sources(root: Path, files: Sizes) -> dict[PurePosixPath, str]:
     unnamed = [p for p in files if not p.suffix and 2 < files[p] <= _MAX_SCRIPT_BYTES]
     scripts = {path for path in unnamed[:_MAX_FIRST_LINES] if _starts_a_shell(root / path)}
     return read_texts(root, files, lambda path: bool(_SHELL.search(path.name)) or path in scripts)
+
+
+def batch_sources(root: Path, files: Iterable[PurePosixPath]) -> dict[PurePosixPath, str]:
+    """Return the texts of batch files and of scripts of PowerShell.
+
+    Args:
+        root: The repository.
+        files: Its files.
+    """
+    return read_texts(root, files, is_batch)
+
+
+def snakefiles(root: Path, files: Iterable[PurePosixPath]) -> dict[PurePosixPath, str]:
+    """Return the texts of workflows of Snakemake.
+
+    Args:
+        root: The repository.
+        files: Its files.
+    """
+    return read_texts(root, files, is_snakefile)
 
 
 def _starts_a_shell(path: Path) -> bool:

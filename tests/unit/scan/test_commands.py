@@ -6,7 +6,14 @@ import pytest
 
 from rra.scan import Command
 from rra.scan.commands import Places, read_commands, read_document
-from rra.scan.documents import DocumentLine, markdown_lines, plain_lines, rst_lines, shell_lines
+from rra.scan.documents import (
+    DocumentLine,
+    markdown_lines,
+    org_lines,
+    plain_lines,
+    rst_lines,
+    shell_lines,
+)
 
 FILES = [
     PurePosixPath(name)
@@ -216,3 +223,138 @@ def test_a_module_that_nothing_names_is_missing_and_a_tool_is_not() -> None:
 def test_labels_and_prompts_in_front_of_commands(line: str, text: str | None) -> None:
     found = [one.text for one in plain_lines(line)]
     assert found == ([text] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("torchrun --nproc_per_node=2 -m pkg.cli --x 1", "pkg/cli.py"),
+        ("horovodrun -np 8 python -u -m pkg.cli", "pkg/cli.py"),
+        ("accelerate launch --config_file conf.yaml main.py", "main.py"),
+        ("mpiexec -n 4 --bind-to core python src/train.py", "src/train.py"),
+        ("srun --gres gpu:1 --mem 4G python main.py", "main.py"),
+        ("python -um pkg.cli --x 1", "pkg/cli.py"),
+        ("docker run --rm demo python main.py", "main.py"),
+        ('bash -c "cd x && uv run python main.py --n 3"', "main.py"),
+        ('python "${ROOT}/src/train.py" --n 3', "src/train.py"),
+        ("python clone/src/train.py --n 3", "src/train.py"),
+        ("python <repository>/main.py", "main.py"),
+        ("source run.sh", "run.sh"),
+    ],
+)
+def test_launchers_and_places_in_front_of_the_script(text: str, script: str) -> None:
+    assert str(one(text).script) == script
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chmod +x run.sh",
+        "git add main.py",
+        "source activate project",
+        "wget https://example.org/tools/install.sh",
+        "pip install -r requirements.txt main.py",
+    ],
+)
+def test_what_is_given_a_script_need_not_start_it(text: str) -> None:
+    (found,) = commands([DocumentLine(text, 3, 0, sure=True)])
+    assert (found.script, found.target) == (None, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "script = run.sh",
+        "./src",
+        "./data/table.csv",
+        "exp/settings.cfg",
+        "main.py",
+        "main.py   # trains the model",
+        "Error: no such file",
+        "done",
+    ],
+)
+def test_names_of_files_and_settings_are_no_commands(text: str) -> None:
+    assert commands([DocumentLine(text, 3, 0)]) == []
+
+
+def test_a_file_in_a_sentence_is_run_only_when_it_can_be() -> None:
+    text = "Put all into `./data/x` and `./out/a.csv`, then `./run.sh`, or run `./solve`.\n"
+    assert [line.text for line in markdown_lines(text)] == ["./run.sh", "./solve"]
+
+
+def test_a_folder_that_a_document_makes_is_worked_in() -> None:
+    places = Places([PurePosixPath("CMakeLists.txt")], {PurePosixPath()})
+    lines = markdown_lines("```\nmkdir -p build && cd build\ncmake ..\nmake -j4\n```\n")
+    found = read_commands(lines, PurePosixPath("README.md"), places)
+    assert [(c.text, c.workdir) for c in found] == [
+        ("mkdir -p build", "."),
+        ("cmake ..", "build"),
+        ("make -j4", "build"),
+    ]
+    assert [c.script or c.built_by for c in found[1:]] == [PurePosixPath("CMakeLists.txt")] * 2
+
+
+def test_scripts_of_another_project_are_not_those_of_this_one() -> None:
+    lines = markdown_lines("```\ncd other/project/s5\n./run.sh\n```\n\n```\n./run.sh\n```\n")
+    found = [c for c in commands(lines) if c.kind == "run"]
+    assert [(c.script, c.target) for c in found] == [
+        (None, "./run.sh"),
+        (PurePosixPath("run.sh"), ""),
+    ]
+
+
+def test_a_script_that_a_document_fetches_comes_from_outside() -> None:
+    text = "```\nwget https://example.org/a/setup_all.sh\nbash setup_all.sh\nbash other.sh\n```\n"
+    found = commands(markdown_lines(text))
+    assert [(c.resolution, c.target) for c in found] == [
+        ("outside", ""),
+        ("outside", ""),
+        ("missing", "other.sh"),
+    ]
+
+
+def test_blocks_of_python_without_a_language_are_no_commands() -> None:
+    text = "```\nimport a\ndef f(x):\n    return x\nset = f(3)\npython main.py\n```\n"
+    assert [line.text for line in markdown_lines(text)] == ["python main.py"]
+
+
+def test_trees_of_folders_are_no_commands() -> None:
+    text = "```\n├── src\n│   └── train.py   <- trains\n└── main.py\n```\n"
+    assert commands(markdown_lines(text)) == []
+
+
+def test_prompts_of_matlab_and_calls_of_r_in_sentences() -> None:
+    files = [PurePosixPath("demo.m"), PurePosixPath("fit/all.R")]
+    places = Places(files, {parent for path in files for parent in path.parents})
+    text = (
+        'Start it (`>> demo(3)`, `>> x = demo`) or `source("fit/all.R")`.\n\n'
+        "```\n>> demo;   % shows it\n>> help plot\n```\n"
+    )
+    found = read_commands(markdown_lines(text), PurePosixPath("README.md"), places)
+    assert [(c.text, str(c.script)) for c in found] == [
+        ("demo(3)", "demo.m"),
+        ("x = demo", "demo.m"),
+        ('source("fit/all.R")', "fit/all.R"),
+        ("demo;", "demo.m"),
+    ]
+
+
+def test_org_blocks_and_verbatim_text() -> None:
+    text = (
+        "* Run\n  #+begin_src sh :results output\n  python main.py \\\n     --n 3\n  #+end_src\n"
+        "  or =bash run.sh= and ~x~\n#+BEGIN_EXAMPLE\n$ python main.py\n#+END_EXAMPLE\n"
+    )
+    assert [(line.text, line.line) for line in org_lines(text)] == [
+        ("python main.py --n 3", 3),
+        ("bash run.sh", 6),
+        ("python main.py", 8),
+    ]
+
+
+def test_plain_text_joins_lines_and_takes_a_word_set_apart() -> None:
+    text = "Compile:\n\n    make\n\nThen\n\n    python main.py \\\n        --n 3\n\nmake\n"
+    assert [(line.text, line.line) for line in plain_lines(text)] == [
+        ("make", 3),
+        ("python main.py --n 3", 7),
+    ]
