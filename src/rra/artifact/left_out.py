@@ -15,10 +15,6 @@ _LAUNCHER = {
         "only the run with its defaults is made, not every combination",
         "make the others with rra run --matrix",
     ),
-    "secrets": (
-        "no secret is passed to the launcher",
-        "run the launcher by hand with the variables set",
-    ),
 }
 _ENVIRONMENT = {
     "accelerator": (

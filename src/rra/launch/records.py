@@ -133,7 +133,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             lock=request.environment.lock_digest,
             installed=request.environment.installed_digest,
             interpreter=request.environment.interpreter,
-            variables=numeric_variables(facts.view.env),
+            variables=_recorded_variables(facts),
         ),
         inputs=input_files(request, space, facts.seen, complete=facts.level == "strace"),
         outputs=list(_outputs(facts)),
@@ -161,6 +161,15 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
         ),
         events=head,
     )
+
+
+def _recorded_variables(facts: RunFacts) -> dict[str, str]:
+    """Return the variables that can change a number, unless one of them carries a secret."""
+    request = facts.request
+    declared = request.artifact.manifest.launchers[request.launcher].secrets or []
+    secret = {one.env for one in declared}
+    found = numeric_variables(facts.view.env)
+    return {name: value for name, value in found.items() if name not in secret}
 
 
 def _relative_command(facts: RunFacts) -> list[str]:

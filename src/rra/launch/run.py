@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 
 from rra._base import canonical, clock, process
 from rra._base.files import remove_tree, storage_errors
@@ -16,7 +17,7 @@ from rra.errors import UsageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
 from rra.launch.ending import little_room, message_of, termination_of
-from rra.launch.inventory import TreeSnapshot
+from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.limits import limits_of
 from rra.launch.outputs import provide_outputs, publish_outputs
 from rra.launch.parameters import Settings, settle
@@ -24,6 +25,7 @@ from rra.launch.place import copy_code, link_or_copy
 from rra.launch.recorder import Recorder
 from rra.launch.records import RunFacts, write_record
 from rra.launch.request import RunRequest, RunResult
+from rra.launch.secrets import Redactor, secrets_of
 from rra.launch.surroundings import SYSTEM_PATH, command, variables, view
 from rra.launch.trace import Observation
 from rra.launch.uncollected import uncollected
@@ -59,7 +61,8 @@ def run_launcher(request: RunRequest) -> RunResult:
         request: What to run, and how.
 
     Raises:
-        UsageError: The launcher, a parameter or the outputs of a launcher it needs are missing.
+        UsageError: The launcher, a parameter, a secret or the outputs of a launcher it needs are
+            missing.
         LaunchError: Its entry is missing or of a kind that is not run.
         ToolMissingError: The sandbox that was asked for does not work.
         StorageError: The disk is full or refuses; nothing is half-written.
@@ -67,6 +70,7 @@ def run_launcher(request: RunRequest) -> RunResult:
     """
     launcher = _launcher(request)
     settings = settle(launcher, request.parameters, seed=request.seed, smoke=request.smoke)
+    secrets = secrets_of(launcher, request.launcher, request.secrets)
     sandbox = isolation_of(request.environment, request.sandbox)
     argv = command(request)
     core = request.core or core_digest(request.artifact)
@@ -75,7 +79,7 @@ def run_launcher(request: RunRequest) -> RunResult:
         needs = {name: name for name in launcher.needs} if request.needs is None else request.needs
         provide_outputs(request.outputs_root, needs, space.outputs, request.launcher)
         with confined(sandbox, limits_of(launcher)) as box:
-            facts = _execute(request, space, settings, box, argv=argv, core=core)
+            facts = _execute(request, space, settings, box, argv=argv, core=core, secrets=secrets)
         record = write_record(facts)
         message = message_of(facts, launcher)
         lost = uncollected(
@@ -108,6 +112,7 @@ def _execute(
     *,
     argv: list[str],
     core: str,
+    secrets: Mapping[str, str],
 ) -> RunFacts:
     """Start the launcher, wait for its end, and put what it left in order."""
     launcher = request.artifact.manifest.launchers[request.launcher]
@@ -120,9 +125,11 @@ def _execute(
         python=request.environment.version,
     )
     temporary = sandbox.temporary_path(space.temporary)
-    env = variables(request, space, settings, temporary=temporary, observer=recorder.python_path)
+    observer, hidden = recorder.python_path, Redactor(secrets)
+    env = variables(
+        request, space, settings, temporary=temporary, observer=observer, secrets=secrets
+    )
     seeing = view(request, space, env, limits_of(launcher))
-    limit = _output_limit(launcher)
     code = TreeSnapshot(space.code)
     artifact = TreeSnapshot(request.artifact.root, skip=_UNWATCHED) if sandbox.gaps else None
     started = clock.now()
@@ -134,21 +141,19 @@ def _execute(
             output=(space.record / STDOUT, space.record / STDERR),
             bounds=_bounds(request, sandbox, seeing, own),
             marker=f"RRA_OUTPUT_DIR={own}",
-            on_line=request.on_line,
+            on_line=hidden.listener(request.on_line),
         )
     finally:
         used = sandbox.finish(seeing)
         seen, level = recorder.finish()
     ended = clock.now()
     space.free_reserve()
+    hidden.observation(seen)
+    done = _redacted(done, space, hidden)
     done = _measured(done, used, seen) if not sandbox.followed else _counted(done, used)
     changes = code.changes()
     changed = artifact.changes() if artifact is not None else None
-    outputs = space.record / OUTPUTS
-    left_out = collect.take_over(own, outputs)
-    left_out += collect.make_safe(outputs, space.code, place=own)
-    collected = collect.collect(launcher.collect, changes, space.code, outputs)
-    beyond = collect.limit_size(outputs, limit)
+    outputs = _gathered(request, space, changes, hidden)
     termination = termination_of(
         done,
         space,
@@ -156,9 +161,9 @@ def _execute(
         seen=seen,
         started=_started(done, used, seen, sandbox, level),
         denied=not seeing.network and sandbox.name != "none",
-        too_much=bool(beyond) or bool(collect.too_large(launcher, outputs)),
+        too_much=outputs.too_much,
     )
-    _add_streams(outputs, space)
+    _add_streams(outputs.folder, space)
     return RunFacts(
         request=request,
         space=space,
@@ -176,10 +181,42 @@ def _execute(
         level=level,
         code=changes,
         artifact=[*changed.written, *changed.removed] if changed is not None else [],
-        collected=collected,
-        left_out=[*left_out, *beyond],
-        missing=collect.missing_outputs(launcher, outputs),
+        collected=outputs.collected,
+        left_out=outputs.left_out,
+        missing=collect.missing_outputs(launcher, outputs.folder),
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Outputs:
+    """What is kept of a run, out of the launcher's reach.
+
+    Attributes:
+        folder: Where it lies.
+        collected: Pairs of path in the code and path in the outputs.
+        left_out: What is not kept.
+        too_much: Whether it is beyond a limit.
+    """
+
+    folder: Path
+    collected: list[tuple[PurePosixPath, PurePosixPath]]
+    left_out: list[collect.LeftOut]
+    too_much: bool
+
+
+def _gathered(
+    request: RunRequest, space: Workspace, changes: TreeChanges, hidden: Redactor
+) -> _Outputs:
+    """Take over what a launcher left, make it safe, and add what it wrote into its code."""
+    launcher = request.artifact.manifest.launchers[request.launcher]
+    own, outputs = space.outputs / request.output_place, space.record / OUTPUTS
+    left_out = collect.take_over(own, outputs)
+    left_out += collect.make_safe(outputs, space.code, place=own)
+    collected = collect.collect(launcher.collect, changes, space.code, outputs)
+    left_out += hidden.outputs(outputs)
+    beyond = collect.limit_size(outputs, _output_limit(launcher))
+    too_much = bool(beyond) or bool(collect.too_large(launcher, outputs))
+    return _Outputs(outputs, collected, [*left_out, *beyond], too_much)
 
 
 def _bounds(request: RunRequest, sandbox: ConfinedSandbox, view: View, own: Path) -> Bounds:
@@ -198,6 +235,15 @@ def _bounds(request: RunRequest, sandbox: ConfinedSandbox, view: View, own: Path
         ask=lambda pid, seconds: sandbox.ask_to_end(view, pid, seconds),
         end_rest=sandbox.end_all,
         memory_kills=sandbox.memory_kills,
+    )
+
+
+def _redacted(done: Supervised, space: Workspace, hidden: Redactor) -> Supervised:
+    """Take secrets out of what was printed."""
+    return dataclasses.replace(
+        done,
+        stdout=hidden.stream(space.record / STDOUT, done.stdout),
+        stderr=hidden.stream(space.record / STDERR, done.stderr),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rra._base import canonical, process
@@ -19,7 +19,7 @@ from rra.sandbox import Limits, View
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-_MOST_LINKS = 16
+_MOST_LINKS, _LONGEST_LINE = 16, 4096
 _LOCAL = ("LANG", "LC_", "TZ")
 """Starts of variables that the caller's place in the world decides."""
 
@@ -43,6 +43,7 @@ def command(request: RunRequest) -> list[str]:
     if not path.is_file():
         message = f"the entry of launcher {request.launcher} is not there: {entry}"
         raise LaunchError(message, hint="write it, or correct `entry` in rra.yaml")
+    _insist_on_unix_lines(path, entry)
     if path.suffix == ".py":
         if request.environment.python is None:
             message = f"{entry} is a Python program, and environment {request.environment.id} has "
@@ -52,6 +53,17 @@ def command(request: RunRequest) -> list[str]:
     if request.environment.image is not None:
         return ["bash", str(path)]  # the image's, by its own PATH
     return [str(_bash()), str(path)]
+
+
+def _insist_on_unix_lines(path: Path, entry: str) -> None:
+    """Refuse a shell script with Windows line ends: bash would call every command not found."""
+    if path.suffix != ".sh":
+        return
+    with path.open("rb") as file:
+        first = file.readline(_LONGEST_LINE)
+    if first.endswith(b"\r\n"):
+        message = f"{entry} has Windows line ends (CRLF), with which bash cannot run it"
+        raise LaunchError(message, hint=f"convert it: sed -i 's/\\r$//' {entry}")
 
 
 def _bash() -> Path:
@@ -70,6 +82,7 @@ def variables(
     *,
     temporary: Path,
     observer: Path | None,
+    secrets: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the whole environment of a launcher: little, and nothing of the caller's own.
 
@@ -103,7 +116,7 @@ def variables(
         contract["PYTHONPATH"] = ":".join(python_path)
     if request.smoke:
         contract["RRA_SMOKE"] = "1"
-    return {**given, **settings.variables, **contract}
+    return {**given, **secrets, **settings.variables, **contract}
 
 
 def _write_parameters(space: Workspace, settings: Settings) -> Path:

@@ -118,7 +118,6 @@ def test_what_a_run_leaves_out_is_said() -> None:
     )
     assert [(one.pointer, one.severity) for one in found] == [
         ("/launchers/a/matrix", "warning"),
-        ("/launchers/a/secrets", "warning"),
         ("/environments/e/accelerator", "warning"),
         ("/environments/e/rootfs", "warning"),
     ]

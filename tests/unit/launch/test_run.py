@@ -337,3 +337,22 @@ def test_the_smallest_wall_limit_counts(tmp_path: Path) -> None:
     result = run(tmp_path / "a", files, launchers=launchers, smoke=True)
     assert result.record.termination == "timeout"
     assert "had not ended after" in result.message
+
+
+def test_b13_a_launcher_that_is_not_executable_runs_by_its_interpreter(tmp_path: Path) -> None:
+    script = '#!/bin/sh\necho \'{"accuracy": 1}\' > "$RRA_OUTPUT_DIR/metrics.json"\n'
+    artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": script})
+    (artifact.root / "launchers/main.sh").chmod(0o644)
+    result = run_launcher(request(artifact))
+    assert result.ok
+    assert result.record.argv == ["bash", "launchers/main.sh"]
+
+
+@pytest.mark.parametrize("first", ["#!/bin/sh", "#!/usr/bin/env bash", "echo 1"])
+def test_b14_a_launcher_with_windows_line_ends_is_refused_with_the_reason(
+    tmp_path: Path, first: str
+) -> None:
+    artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": f"{first}\r\necho 2\r\n"})
+    with pytest.raises(LaunchError, match=r"main.sh has Windows line ends \(CRLF\)") as caught:
+        run_launcher(request(artifact))
+    assert caught.value.hint == "convert it: sed -i 's/\\r$//' launchers/main.sh"
