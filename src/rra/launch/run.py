@@ -118,12 +118,8 @@ def _execute(
     launcher = request.artifact.manifest.launchers[request.launcher]
     own = space.outputs / request.output_place
     own.mkdir(parents=True)
-    recorder = Recorder.start(
-        space,
-        sandbox,
-        readable=[request.artifact.root],
-        python=request.environment.version,
-    )
+    readable, version = [request.artifact.root], request.environment.version
+    recorder = Recorder.start(space, sandbox, readable=readable, python=version)
     temporary = sandbox.temporary_path(space.temporary)
     observer, hidden = recorder.python_path, Redactor(secrets)
     env = variables(
