@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-<<<<<<< HEAD
 from collections.abc import Mapping, Sequence
-=======
-import os
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
->>>>>>> 90f4806 (Hand secrets over by name and consent, and keep their values out of what is kept; refuse CRLF launchers (B13, B14))
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -275,7 +268,6 @@ def _carried_out(
         ends = carry_out(
             Campaign(
                 artifact=artifact,
-<<<<<<< HEAD
                 plan=plan,
                 directory=directory,
                 jobs=how.jobs,
@@ -285,21 +277,6 @@ def _carried_out(
             place,
             forced=_forced(plan, force=how.force),
             tick=watched.tick,
-=======
-                launcher=name,
-                environment=built,
-                outputs_root=artifact.root / layout.OUTPUTS_DIR,
-                evidence=store,
-                nonce=asked.nonce,
-                seed=asked.seed,
-                parameters=asked.parameters.get(name, {}),
-                smoke=asked.smoke,
-                sandbox=box,
-                on_line=_named_lines(name, progress),
-                core=core,
-                secrets=os.environ,
-            )
->>>>>>> 90f4806 (Hand secrets over by name and consent, and keep their values out of what is kept; refuse CRLF launchers (B13, B14))
         )
     by_task = {end.task.id: end for end in ends}
     values = tuple(obtained_values(artifact, plan, by_task))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -113,6 +114,7 @@ def run_task(
             core=plan.core,
             needs={need.place: need.task for need in task.needs},
             key=task.key,
+            secrets=os.environ,
             cancelled=cancelled,
         )
     )

@@ -37,14 +37,11 @@ class RunRequest:
         core: Core digest of the artifact; computed when it is not given.
         wall_seconds: Limit; the launcher's own by default, the smaller one counts.
         stream_bytes: Bytes kept of standard output and of standard error.
-<<<<<<< HEAD
         needs: Place below `outputs_root` of the outputs that it reads, by the place where it
             finds them; those of the launchers it needs, each where it is, by default.
         key: Digest of everything that decides what it does, for the record.
-=======
         secrets: Values of secrets by variable; a launcher gets those that it declares. Those
             that the caller names in ``RRA_SECRETS`` by default.
->>>>>>> 90f4806 (Hand secrets over by name and consent, and keep their values out of what is kept; refuse CRLF launchers (B13, B14))
         cancelled: Asked now and then, at least every few seconds; true ends the run.
     """
 
@@ -63,12 +60,9 @@ class RunRequest:
     core: str | None = None
     wall_seconds: float | None = None
     stream_bytes: int = 64 * 1024 * 1024
-<<<<<<< HEAD
     needs: Mapping[str, str] | None = None
     key: str | None = None
-=======
     secrets: Mapping[str, str] = dataclasses.field(default_factory=consented)
->>>>>>> 90f4806 (Hand secrets over by name and consent, and keep their values out of what is kept; refuse CRLF launchers (B13, B14))
     cancelled: Callable[[], bool] = lambda: False
 
     @property
