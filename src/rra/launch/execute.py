@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import json
 import os
 from collections.abc import Callable, Mapping
