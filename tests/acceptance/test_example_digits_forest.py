@@ -121,7 +121,7 @@ def test_one_seed_gives_one_table_only_with_the_repair(tmp_path: Path) -> None:
     def tables(place: Path) -> set[str]:
         made = set()
         for _ in range(2):
-            rra("run", "--seed", "3", cwd=place).expect(0)
+            rra("run", "--seed", "3", "--force", cwd=place).expect(0)
             made.add((place / "outputs/forest/report.csv").read_text(encoding="utf-8"))
         return made
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +18,9 @@ from rra._base.files import STAGING_PREFIX
 from rra.evidence import EvidenceStore, verify_record
 from rra.launch import run_launcher
 from rra.sandbox import best_sandbox
+from tests.support.killing import killer
 from tests.support.needs import needs
-from tests.support.runs import request, write_artifact
+from tests.support.runs import path_without, request, write_artifact
 
 ROOT = Path(__file__).resolve().parents[2]
 BOTH = [pytest.param("bwrap", marks=needs("bwrap")), "none"]
@@ -77,3 +80,96 @@ def kill_when_begun(root: Path, sandbox: str, number: signal.Signals) -> None:
         runner.send_signal(number)
     for pid in children:
         assert proctree.wait_gone(pid, 60)
+
+
+SEEDED = {"seeds": {}, "outputs": ["x"]}
+CHAIN = {"first": SEEDED, "second": {"needs": ["first"], **SEEDED}}
+SCRIPTS = {
+    "launchers/first.sh": 'echo "$RRA_SEED" > "$RRA_OUTPUT_DIR/x"\n',
+    "launchers/second.sh": 'sed s/^/2/ "$RRA_OUTPUTS_ROOT/first/x" > "$RRA_OUTPUT_DIR/x"\n',
+}
+OUTCOME = {
+    "type": "number",
+    "reported": "23.5",
+    "selector": {
+        "launcher": "second",
+        "file": "x",
+        "regex": "(?P<value>[0-9]+)",
+        "runs": {"seeds": [3, 4]},
+        "aggregate": "mean",
+    },
+}
+MADE = {
+    "first/seed=3/x": "3\n",
+    "first/seed=4/x": "4\n",
+    "second/seed=3/x": "23\n",
+    "second/seed=4/x": "24\n",
+}
+#: How many moments of a run are tried, evenly spread over what it does to files.
+MOMENTS = 8
+
+
+def outputs(root: Path) -> dict[str, str]:
+    """Return what the launchers themselves left."""
+    return {str(path.relative_to(root)): path.read_text() for path in root.glob("*/*/x")}
+
+
+def test_a_plan_that_is_killed_is_resumed_to_the_same_outputs(tmp_path: Path) -> None:
+    experiments = {"table": {"outcomes": {"mean": OUTCOME}}}
+    whole = write_artifact(tmp_path / "a", SCRIPTS, launchers=CHAIN, experiments=experiments).root
+    untouched = shutil.copytree(whole, tmp_path / "untouched")
+    (tmp_path / "bin").mkdir()
+    jobs = 2
+    asked: dict[str, Any] = {"sandbox": "none", "seeds": "3,4", "jobs": jobs}
+    with killer(PATH=path_without(tmp_path / "bin", "bwrap", "strace")) as verbs:
+        done = verbs.call("run", str(whole), options=asked)
+        assert done["ok"], done
+        assert outputs(whole / "outputs") == MADE
+        for moment in range(1, done["events"], done["events"] // MOMENTS):
+            place = shutil.copytree(untouched, tmp_path / f"at-{moment}")
+            assert verbs.call("run", str(place), options=asked, event=moment)["killed"]
+            begun = list((place / "outputs").glob(".rra-runs/*/plan.json"))
+            again = {"sandbox": "none", "jobs": jobs, "resume": True} if begun else asked
+            resumed = verbs.call("run", str(place), options=again)
+            assert resumed["ok"], (moment, resumed)
+            assert outputs(place / "outputs") == MADE
+            stored = EvidenceStore(place / "evidence").records()
+            assert [problem for one in stored for problem in verify_record(one)] == []
+            named = [(one.record.launcher.id, one.record.instance) for one in stored]
+            assert len(set(named)) == len(MADE)
+            assert len(stored) <= len(MADE) + jobs, "what had ended did not run again"
+
+
+PARALLEL = (
+    "import sys; from pathlib import Path\n"
+    "from rra import api\n"
+    "done = api.run(Path(sys.argv[1]), seeds='0:2', jobs=2, force=True, sandbox='none')\n"
+    "sys.exit(done.exit_code)\n"
+)
+
+
+def test_two_runs_of_one_artifact_at_once_mix_nothing(tmp_path: Path) -> None:
+    """Each run leaves its nonce in two files, and what reads both finds the same one twice."""
+    files = {
+        "launchers/first.sh": 'echo "$RRA_NONCE" | tee "$RRA_OUTPUT_DIR/x" > "$RRA_OUTPUT_DIR/y"\n',
+        "launchers/second.sh": 'cat "$RRA_OUTPUTS_ROOT/first/"[xy] > "$RRA_OUTPUT_DIR/x"\n',
+    }
+    selector = {"launcher": "second", "file": "x", "regex": "(?P<value>.+)", "pick": "first"}
+    outcome = {"type": "category", "reported": "x", "selector": selector}
+    experiments = {"table": {"outcomes": {"nonce": outcome}}}
+    root = write_artifact(tmp_path / "a", files, launchers=CHAIN, experiments=experiments).root
+    command = [sys.executable, "-c", PARALLEL, str(root)]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"}
+    both = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [one.communicate()[1] for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    stored = EvidenceStore(root / "evidence").records()
+    assert len(stored) == 8, "every run of both has its record"
+    assert [problem for one in stored for problem in verify_record(one)] == []
+    for place in (*(one.outputs for one in stored), *root.glob("outputs/[fs]*/*")):
+        texts = [path.read_text() for path in place.iterdir() if len(path.name) == 1]
+        assert len(set("".join(texts).split())) == 1, place
+    assert list(root.rglob(f"{STAGING_PREFIX}*")) == []

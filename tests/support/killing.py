@@ -9,6 +9,7 @@ each call, so that a call costs no start of Python. It reads one JSON object a l
     {"verb": "push", "arguments": [...], "sent": 7}     killed when 7 bytes went over the network
     {"verb": "pull", "arguments": [...], "received": 7} killed when 7 bytes came
     {"verb": "pull", "arguments": [...]}                not killed
+    {"verb": "run", "arguments": [...], "options": {}}  with arguments by name
 
 and answers each with ``{"killed": bool, "ok": bool, "events": n, "seconds": s, "sent": n,
 "received": n}``. An event is what Python's audit hooks report of files and connections: opening,
@@ -58,7 +59,7 @@ class Killer:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def call(self, verb: str, *arguments: str, **kill: float) -> dict[str, Any]:
+    def call(self, verb: str, *arguments: str, **kill: Any) -> dict[str, Any]:
         """Call a verb; see the module for what comes back."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -147,7 +148,9 @@ def _child(request: dict[str, Any], report: int) -> None:
     arguments = list(request["arguments"])
     if request["verb"] == "unpack":
         arguments[1] = Path(arguments[1])
-    result = function(*arguments, **options)
+    if request["verb"] == "run":
+        arguments[0] = Path(arguments[0])
+    result = function(*arguments, **options, **request.get("options", {}))
     seconds = time.monotonic() - began
     signal.setitimer(signal.ITIMER_REAL, 0)
     answer = {"ok": result.ok, "events": count, "seconds": seconds}
@@ -160,6 +163,7 @@ def _serve() -> None:
     import rra.author
     import rra.bundle.pack
     import rra.bundle.unpack
+    import rra.launch.schedule
     import rra.lint
     import rra.registry  # noqa: F401 - imported once, for every child
 
