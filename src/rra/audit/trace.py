@@ -66,7 +66,7 @@ def find_value(artifact: Artifact, outcome: Outcome, store: EvidenceStore) -> Fo
     working = artifact.root / layout.OUTPUTS_DIR / launcher
     error: SelectError | None = None
     try:
-        if (working / outcome.selector.file).is_file():
+        if (working / outcome.selector.file).exists():
             value = select_outcome([working], outcome)
             return _with_record(value, stored, store, launcher)
     except SelectError as raised:

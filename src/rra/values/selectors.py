@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from rra._base.files import safe_join, sha256_file, walk_files
@@ -18,10 +18,13 @@ from rra.model import Outcome, PickAt, Selector
 from rra.values.aggregate import aggregate
 from rra.values.numbers import parse_value
 from rra.values.readers.candidate import Candidate, nearest
+from rra.values.readers.cell import read_cell
 from rra.values.readers.csv_file import read_csv
 from rra.values.readers.json_file import read_json
+from rra.values.readers.mlflow_store import read_mlflow
 from rra.values.readers.npz_file import read_npz
 from rra.values.readers.regex_lines import read_regex
+from rra.values.readers.tensorboard import read_tensorboard
 from rra.values.units import convert, same_unit
 
 Value = Decimal | str | tuple[str, ...]
@@ -34,7 +37,13 @@ _READERS: dict[str, Callable[[Path, Any], list[Candidate]]] = {
     "csv": read_csv,
     "regex": read_regex,
     "npz": read_npz,
+    "cell": read_cell,
+    "tensorboard": read_tensorboard,
+    "mlflow": read_mlflow,
 }
+_FOLDERS = frozenset({"tensorboard", "mlflow"})
+"""Locators that read a folder."""
+
 SUPPORTED_LOCATORS = tuple(_READERS)
 """Locators that this version reads."""
 
@@ -50,7 +59,7 @@ class Selected:
     Attributes:
         value: The value, in the unit of the file. A number may be NaN or infinite: say so.
         text: The value as it stands in the file; items of a list joined with ", ".
-        file: Path inside the output directory.
+        file: Path inside the output directory; of the file in it where a folder was read.
         sha256: Digest of the whole file.
         place: Where in the file: a JSON pointer, row and column, line, array element.
         line: 1-based line, for files that have lines.
@@ -105,7 +114,7 @@ def select(
         UnsafePathError: The file lies outside the output directory.
     """
     name, locator = locator_of(selector)
-    path = _file(outputs_dir, selector.file, streams or {})
+    path = _place(outputs_dir, selector.file, streams or {}, folder=name in _FOLDERS)
     try:
         candidates = _READERS[name](path, locator)
     except OSError as error:
@@ -116,8 +125,11 @@ def select(
         chosen = _pick(candidates, selector)
     value = _typed(chosen, outcome_type, selector)
     text = chosen.content if isinstance(chosen.content, str) else ", ".join(chosen.content)
+    file = selector.file
+    if chosen.inside is not None:
+        path, file = path / chosen.inside, (PurePosixPath(file) / chosen.inside).as_posix()
     digest = sha256_file(path)
-    return Selected(value, text.strip(), selector.file, digest, chosen.place, chosen.line, found)
+    return Selected(value, text.strip(), file, digest, chosen.place, chosen.line, found)
 
 
 def select_outcome(
@@ -174,11 +186,11 @@ def locator_of(selector: Selector) -> tuple[str, Any]:
     return name, content
 
 
-def _file(outputs_dir: Path, name: str, streams: Mapping[str, Path]) -> Path:
+def _place(outputs_dir: Path, name: str, streams: Mapping[str, Path], *, folder: bool) -> Path:
     path = safe_join(outputs_dir, name)
     if not path.exists() and name in streams:
         path = streams[name]
-    if path.is_file():
+    if path.is_file() or (folder and path.is_dir()):
         return path
     if path.is_dir():
         raise SelectError(f"{name} is a directory, not a file")

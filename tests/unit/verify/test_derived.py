@@ -114,8 +114,10 @@ def test_run_audit_and_guide_show_it_and_it_is_part_of_the_identity(tmp_path: Pa
     ],
 )
 def test_a_locator_that_is_not_read_is_said_and_no_success(
-    locator: dict[str, Any], tmp_path: Path
+    locator: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    known = ("json", "csv", "regex", "npz")
+    monkeypatch.setattr("rra.values.selectors.SUPPORTED_LOCATORS", known)
     selector = {"launcher": "main", "file": "metrics.json", **locator}
     one = {"type": "number", "reported": "0.9", "selector": selector}
     found = artifact(tmp_path / "a", c=one)

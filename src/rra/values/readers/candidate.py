@@ -26,6 +26,7 @@ class Candidate:
         line: 1-based line in the file, when the file has lines.
         labels: What identifies the match among others, for ``pick: {at: …}``.
         kind: ``number``, ``text`` or ``list``, as the file says.
+        inside: The file below the folder that was read; None when a file was.
     """
 
     content: str | tuple[str, ...]
@@ -33,6 +34,7 @@ class Candidate:
     line: int | None
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     kind: str = "text"
+    inside: str | None = None
 
 
 def read_text(path: Path) -> str:
