@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.warm import warm
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -66,25 +68,40 @@ class Answer:
         return self
 
 
-def rra(*argv: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Answer:
-    """Run ``rra`` with these arguments.
+def rra(
+    *argv: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    text: str = "",
+) -> Answer:
+    """Run ``rra`` with these arguments, in a process of its own.
 
     Args:
         argv: Arguments after the command's name.
         cwd: Working directory.
         env: Variables on top of those of the tests.
+        text: What it finds on standard input.
     """
     arguments = tuple(str(argument) for argument in argv)
-    done = subprocess.run(
-        [sys.executable, "-m", "rra", *arguments],
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    return Answer(arguments, done.returncode, done.stdout, done.stderr)
+    place, variables = str(cwd or Path.cwd()), {**os.environ, **(env or {})}
+    if warm().can(variables):
+        code, out, err = warm().call(
+            arguments, place, variables, timeout=PATIENCE_SECONDS, text=text
+        )
+    else:
+        done = subprocess.run(
+            [sys.executable, "-m", "rra", *arguments],
+            cwd=place,
+            env=variables,
+            input=text.encode(),
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+        code, out, err = done.returncode, done.stdout, done.stderr
+    return Answer(arguments, code, _text(out), _text(err))
+
+
+def _text(data: bytes) -> str:
+    """Return what was printed, with the line ends that subprocess would give."""
+    return data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")

@@ -6,14 +6,13 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.command import PATIENCE_SECONDS, rra
+from tests.support.warm import warm
 
 KILL_AT = Path(__file__).with_name("kill_at.py")
 
@@ -33,16 +32,11 @@ POINTS = 6
 
 def killed(verb: str, place: Path, wanted: int, counts: Path) -> int:
     """Run a verb and kill it at a change of the disk; return what the process ended with."""
-    argv = [sys.executable, str(KILL_AT), str(wanted), str(counts), verb, *VERBS[verb][1]]
-    done = subprocess.run(
-        argv,
-        cwd=place,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
+    argv = [str(wanted), str(counts), verb, *VERBS[verb][1]]
+    code, _, _ = warm().call(
+        argv, str(place), os.environ, timeout=PATIENCE_SECONDS, program=KILL_AT
     )
-    return done.returncode
+    return code
 
 
 def documents(place: Path) -> dict[str, Any]:

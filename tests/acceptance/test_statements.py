@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.command import PATIENCE_SECONDS, Answer, rra
+from tests.acceptance.command import Answer, rra
 from tests.acceptance.example import Example
 from tests.services.registry import Registry, running
 from tests.support.bundles import locked_artifact
@@ -40,19 +38,8 @@ class Person:
 
     def __call__(self, *argv: str | Path, passphrase: str | None = None) -> Answer:
         own = {"RRA_STATE": str(self.folder / "state"), "RRA_CACHE": str(self.folder / "cache")}
-        if passphrase is None:
-            return rra(*argv, cwd=self.folder, env=own)
-        done = subprocess.run(
-            [sys.executable, "-m", "rra", *map(str, argv)],
-            cwd=self.folder,
-            env={**os.environ, **own},
-            input=f"{passphrase}\n",
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-        return Answer(tuple(map(str, argv)), done.returncode, done.stdout, done.stderr)
+        text = "" if passphrase is None else f"{passphrase}\n"
+        return rra(*argv, cwd=self.folder, env=own, text=text)
 
 
 @pytest.fixture

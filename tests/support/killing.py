@@ -1,7 +1,8 @@
 """Verbs in processes that are killed at a chosen point, as a power cut or ``kill -9`` does.
 
-Run as a program it is the parent of those processes: it has imported `rra` once and forks for
-each call, so that a call costs no start of Python. It reads one JSON object a line::
+Run as a program it is the parent of those processes: it has imported all of `rra` once and forks
+for each call, so that a call costs no start of Python and its events are its own alone. It reads
+one JSON object a line::
 
     {"verb": "pull", "arguments": [...], "event": 17}   killed at its 17th event
     {"verb": "pull", "arguments": [...], "after": 0.01} killed after so many seconds
@@ -20,7 +21,6 @@ handler of the process runs.
 from __future__ import annotations
 
 import contextlib
-import gc
 import inspect
 import json
 import os
@@ -33,6 +33,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.support.warm import import_all
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS = frozenset(
@@ -74,7 +76,7 @@ class Killer:
 def killer(**environment: str) -> Iterator[Killer]:
     """Run the parent of processes that are killed."""
     process = subprocess.Popen(
-        [sys.executable, __file__],
+        [sys.executable, "-m", __name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -159,15 +161,7 @@ def _child(request: dict[str, Any], report: int) -> None:
 
 
 def _serve() -> None:
-    import rra.api
-    import rra.author
-    import rra.bundle.pack
-    import rra.bundle.unpack
-    import rra.launch.schedule
-    import rra.lint
-    import rra.registry  # noqa: F401 - imported once, for every child
-
-    gc.freeze()  # else a child copies every page that its collector looks at
+    import_all()
     for line in sys.stdin:
         reading, writing = os.pipe()
         child = os.fork()

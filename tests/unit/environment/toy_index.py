@@ -213,7 +213,10 @@ class ToyServer:
         self._server.daemon_threads = True
         self._server.handle_error = lambda *_: None  # type: ignore[method-assign]
         self.index.url = f"http://127.0.0.1:{self._server.server_port}/simple"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        # It looks that often whether it is to end, which each test would wait for.
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
 
     def close(self) -> None:
