@@ -233,8 +233,8 @@ def test_b6_a_link_across_elements_is_refused_with_what_to_do(root: Path) -> Non
     (root / "data" / "latest").symlink_to("../code/main.py")
     text = (root / "rra.yaml").read_text()
     (root / "rra.yaml").write_text(text.replace('"data/wine.csv"', '"data"'))
-    said = "data/latest is a symbolic link from data into code: ../code/main.py"
-    refused(root, 4, said, "replace the link by a copy of the file")
+    said = "data/latest: is a symbolic link from data into code: ../code/main.py"
+    refused(root, 1, said, "replace the link by a copy of the file", "RRA602")
 
 
 def test_b9_a_misspelt_name_stops_the_packing_and_is_mended(root: Path) -> None:

@@ -242,15 +242,23 @@ def _walk(root: str, inside: str) -> Iterator[str]:
 def copy_files(source: Path, target: Path, files: Iterable[PurePosixPath]) -> None:
     """Copy the named files of one tree into another, with modes, times and links kept.
 
+    Pipes, sockets and devices hold nothing that could be copied, and are passed over.
+
     Raises:
         StorageError: The disk is full or refuses.
     """
     with storage_errors(target):
         target.mkdir(parents=True, exist_ok=True)
         for relative in files:
+            if not _holds_content((source / relative).lstat().st_mode):
+                continue
             destination = target / relative
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / relative, destination, follow_symlinks=False)
+
+
+def _holds_content(mode: int) -> bool:
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
 def copy_tree(source: Path, target: Path) -> None:

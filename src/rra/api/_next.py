@@ -99,10 +99,10 @@ def _next(artifact: Artifact, progress: Progress) -> NextResult:
         for e in errors
         if not (steps and e.rule == "RRA201")
     ]
-    found = _ledger.newest(_ledger.VERIFICATIONS, core_digest(artifact), _ledger.REPRODUCTION)
     if steps:
         basis = "the rules: level L0 asks for no errors"
         return _result(artifact, "none", steps, basis)
+    found = _ledger.newest(_ledger.VERIFICATIONS, core_digest(artifact), _ledger.REPRODUCTION)
     if found is None:
         steps = [*_unrun(artifact), _verify_step(artifact)]
         return _result(artifact, "L0", steps, "no verification of the artifact as it is now")

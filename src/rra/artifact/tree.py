@@ -14,7 +14,8 @@ def tree_id(root: Path, files: Iterable[PurePosixPath]) -> str:
     """Return ``swh:1:dir:<hex>`` of the tree that the named files make.
 
     The number is the one that ``git write-tree`` gives for the same files: SHA-1 over
-    entries (mode, name, object), folders without files left out.
+    entries (mode, name, object), folders without files left out. Pipes, sockets and devices have
+    no place in it, as in git's.
 
     Args:
         root: Folder that the files lie in.
@@ -24,20 +25,25 @@ def tree_id(root: Path, files: Iterable[PurePosixPath]) -> str:
     """
     tree: dict[str, object] = {}
     for path in files:
+        entry = _blob_entry(root / path)
+        if entry is None:
+            continue
         folder = tree
         for part in path.parts[:-1]:
             inner = folder.setdefault(part, {})
             assert isinstance(inner, dict)  # noqa: S101 - a file is never also a folder
             folder = inner
-        folder[path.name] = _blob_entry(root / path)
+        folder[path.name] = entry
     return _PREFIX + _hash_tree(tree).hex()
 
 
-def _blob_entry(path: Path) -> tuple[bytes, bytes]:
-    """Return git's mode and object id of a file or a symbolic link."""
+def _blob_entry(path: Path) -> tuple[bytes, bytes] | None:
+    """Return git's mode and object id of a file or a symbolic link; None of anything else."""
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
         return b"120000", _hash_object(b"blob", str(path.readlink()).encode())
+    if not stat.S_ISREG(status.st_mode):
+        return None
     mode = b"100755" if status.st_mode & stat.S_IXUSR else b"100644"
     return mode, _hash_file(path, status.st_size)
 

@@ -180,6 +180,18 @@ class Context:
         return left_behind(self.root, self.artifact.manifest)
 
     @functools.cached_property
+    def unpackable(self) -> tuple[Problem, ...]:
+        """What is wrong with the names and kinds of the files that travel."""
+        from rra.bundle.layers import plan_layers
+
+        try:
+            plan_layers(self.artifact)
+        except FormatError as error:
+            named = ("canonical-tar/", "bundle/links")
+            return tuple(one for one in error.problems if one.clause.startswith(named))
+        return ()
+
+    @functools.cached_property
     def known_paths(self) -> tuple[str, ...]:
         """Files and their folders as text, for near-miss suggestions."""
         folders = {str(parent) for path in self.files for parent in path.parents}

@@ -222,6 +222,13 @@ def test_a_report_by_default_lies_where_it_is_neither_code_nor_packed(tiny: Path
     assert api.lock(tiny).core == before
 
 
+def test_next_names_what_no_archive_may_hold(tiny: Path) -> None:
+    """A core digest cannot be computed of it."""
+    (tiny / "code/out.txt").symlink_to("/etc/hostname")
+    steps = [step.what for step in api.next(tiny).steps]
+    assert any("code/out.txt: is a symbolic link to an absolute path" in what for what in steps)
+
+
 def test_next_gives_commands_not_hints(tiny: Path) -> None:
     api.lock(tiny)
     manifest = tiny / "rra.yaml"

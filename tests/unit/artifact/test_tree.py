@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -41,6 +42,14 @@ def test_the_number_is_the_one_git_gives(tmp_path: Path) -> None:
     (tmp_path / "run.sh").chmod(0o755)
     (tmp_path / "to").symlink_to("a/x.py")
     (tmp_path / "ünïcode.dat").write_bytes(bytes(range(256)))
+    ours = tree_id(tmp_path, list(walk_files(tmp_path)))
+    assert ours == f"swh:1:dir:{git_tree(tmp_path)}"
+
+
+def test_pipes_and_sockets_have_no_place_in_it_as_in_gits(tmp_path: Path) -> None:
+    """Reading one would wait for ever."""
+    (tmp_path / "x.py").write_text("print(1)\n")
+    os.mkfifo(tmp_path / "pipe")
     ours = tree_id(tmp_path, list(walk_files(tmp_path)))
     assert ours == f"swh:1:dir:{git_tree(tmp_path)}"
 
