@@ -54,6 +54,7 @@ def test_without_wishes_each_launcher_runs_once_in_order(tmp_path: Path) -> None
     assert (train.hint, plan.task("score").share.cpu) == (60, 1)
 
 
+@pytest.mark.clause("launcher/instance-reads-its-own")
 def test_an_instance_reads_the_instance_with_its_own_values(tmp_path: Path) -> None:
     plan = make_plan(artifact(tmp_path), Asked(seeds=(4, 9)))
     assert needs(plan) == {

@@ -190,6 +190,7 @@ def test_a_record_of_an_earlier_version_stands_while_nothing_changes(tmp_path: P
     assert standing(load_artifact(made.root), "other")[0] == "due"
 
 
+@pytest.mark.clause("launcher/instance-reads-its-own")
 def test_what_reads_an_instance_is_due_when_that_instance_changes(tmp_path: Path) -> None:
     launchers = {
         "first": {"seeds": {}, "outputs": ["x"]},
