@@ -174,11 +174,12 @@ def _recorded_variables(facts: RunFacts) -> dict[str, str]:
 
 def _relative_command(facts: RunFacts) -> list[str]:
     """Return the command as the guide gives it: programs by name, files by place."""
-    root = facts.request.artifact.root
+    root, own = facts.request.artifact.root, facts.space.root
     parts = [Path(part) for part in facts.argv]
+    inside = [part.is_relative_to(root) and not part.is_relative_to(own) for part in parts]
     return [
-        part.relative_to(root).as_posix() if part.is_relative_to(root) else part.name
-        for part in parts
+        part.relative_to(root).as_posix() if there else part.name
+        for part, there in zip(parts, inside, strict=True)
     ]
 
 

@@ -19,6 +19,7 @@ from rra.launch import collect
 from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.limits import limits_of
+from rra.launch.notebooks import provide_runner
 from rra.launch.outputs import provide_outputs, publish_outputs
 from rra.launch.parameters import Settings, settle
 from rra.launch.place import copy_code, link_or_copy
@@ -78,6 +79,7 @@ def run_launcher(request: RunRequest) -> RunResult:
         copy_code(request.artifact, space.code)
         needs = {name: name for name in launcher.needs} if request.needs is None else request.needs
         provide_outputs(request.outputs_root, needs, space.outputs, request.launcher)
+        argv = provide_runner(argv, space)
         with confined(sandbox, limits_of(launcher)) as box:
             facts = _execute(request, space, settings, box, argv=argv, core=core, secrets=secrets)
         record = write_record(facts)

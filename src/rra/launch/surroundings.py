@@ -11,6 +11,7 @@ from rra._base.files import atomic_write
 from rra.artifact import layout
 from rra.environment import Built, numeric_variables
 from rra.errors import LaunchError
+from rra.launch.notebooks import notebook_command
 from rra.launch.parameters import Settings
 from rra.launch.place import hidden_places
 from rra.launch.request import RunRequest
@@ -34,12 +35,7 @@ def command(request: RunRequest) -> list[str]:
     entry = request.artifact.manifest.launchers[request.launcher].entry
     path = request.artifact.path(entry)
     if path.suffix == ".ipynb":
-        message = f"{entry} is a notebook; launchers of this release are .sh and .py files"
-        hint = (
-            f"write launchers/{request.launcher}.sh that runs it: jupyter nbconvert --execute "
-            f'--to notebook --output-dir "$RRA_OUTPUT_DIR" {path.name}'
-        )
-        raise LaunchError(message, hint=hint)
+        return notebook_command(request.environment, entry, path)
     if not path.is_file():
         message = f"the entry of launcher {request.launcher} is not there: {entry}"
         raise LaunchError(message, hint="write it, or correct `entry` in rra.yaml")

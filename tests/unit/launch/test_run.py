@@ -165,11 +165,7 @@ def test_python_launchers_run_in_the_environment(tmp_path: Path) -> None:
     assert result.record.argv == ["python", "launchers/main.py"]
 
 
-def test_notebooks_say_how_to_be_wrapped(tmp_path: Path) -> None:
-    launchers = {"main": {"entry": "launchers/main.ipynb", "outputs": []}}
-    with pytest.raises(LaunchError, match="is a notebook") as caught:
-        run(tmp_path / "a", {"launchers/main.ipynb": "{}"}, launchers=launchers)
-    assert "jupyter nbconvert --execute" in caught.value.hint
+def test_an_entry_that_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="is not there"):
         run(tmp_path / "c", {})
 
