@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rra.environment.interpreter import Interpreter
     from rra.environment.kinds import Description
     from rra.environment.why import Reasons
-    from rra.model import Environment
+    from rra.model import Environment, FileLock
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -414,8 +414,13 @@ def _write(
         if environment.lock and artifact.path(environment.lock).is_file()
     }
     core = core_digest(artifact)
+    elsewhere = _elsewhere(artifact, notes, progress)
     document = build_lock(
-        artifact, core=core, elements=element_locks(artifact), environments=environments
+        artifact,
+        core=core,
+        elements=element_locks(artifact),
+        environments=environments,
+        elsewhere=elsewhere,
     )
     changed = write_lock(artifact, document)
     problems: tuple[Problem, ...] = artifact.warnings
@@ -429,6 +434,36 @@ def _write(
         notes=tuple(notes),
         problems=problems,
     )
+
+
+def _elsewhere(artifact: Artifact, notes: list[str], progress: Progress) -> dict[str, FileLock]:
+    """Return the locks of data that is not bundled: from where it lies, else as they were.
+
+    What is fetched and nobody has a digest of is brought here for the first time.
+    """
+    from rra.artifact.lockfile import data_lock
+    from rra.errors import RraError, StorageError
+    from rra.launch import fetch_item
+
+    found: dict[str, FileLock] = {}
+    before = artifact.lock.data if artifact.lock is not None else {}
+    for name, item in artifact.manifest.data.items():
+        if item.access == "bundled":
+            continue
+        if not artifact.path(item.path).exists() and name not in before and item.access == "fetch":
+            try:
+                fetch_item(artifact, name, progress=progress)
+            except StorageError:
+                raise
+            except RraError as error:
+                notes.append(f"{error.message}; {error.hint}")
+        if artifact.path(item.path).exists():
+            found[name] = data_lock(artifact, item.path)
+        elif name in before:
+            found[name] = before[name]
+        else:
+            notes.append(f"data {name} has no digest: put it at {item.path} and lock again")
+    return found
 
 
 def _wheeled(artifact: Artifact, name: str) -> bool:

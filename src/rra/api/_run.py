@@ -156,6 +156,7 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
         UsageError: A launcher, parameter or backend is unknown, options do not go together, or
             the environment is not locked.
         EnvironmentBuildError: The environment cannot be built.
+        UnavailableError: Data that the artifact does not bring cannot be had.
     """
     from rra.launch import Asked, parse_seeds
 
@@ -189,7 +190,7 @@ class _How:
 
 
 def _planned_and_run(artifact: Artifact, asked: Asked, how: _How) -> RunSetResult:
-    from rra.launch import find_backend, make_plan
+    from rra.launch import fetch_data, find_backend, make_plan, order_launchers
     from rra.sandbox import best_sandbox
 
     if how.jobs < 1:
@@ -202,6 +203,9 @@ def _planned_and_run(artifact: Artifact, asked: Asked, how: _How) -> RunSetResul
     if not how.dry_run:
         best_sandbox(how.sandbox)
     backend = find_backend(name)
+    if not how.dry_run:
+        order = order_launchers(artifact.manifest, asked.launchers or None)
+        fetch_data(artifact, order, progress=how.progress)
     plan = make_plan(artifact, asked, sandbox=how.sandbox, backend=name)
     problems = (*artifact.warnings, *left_out(artifact.document, _ids(plan), matrix=asked.matrix))
     if how.dry_run:

@@ -19,6 +19,7 @@ def build_lock(
     core: str,
     elements: Mapping[str, ElementLock],
     environments: Mapping[str, EnvironmentLock],
+    elsewhere: Mapping[str, FileLock] | None = None,
 ) -> Lock:
     """Return the lock of an artifact as its files stand now.
 
@@ -27,6 +28,7 @@ def build_lock(
         core: Core digest.
         elements: Locks of the elements by name.
         environments: Locks of the environments by id.
+        elsewhere: Locks of data that is not bundled, as far as it is known.
 
     Raises:
         FormatError: A launcher's entry or a bundled data item is missing.
@@ -42,7 +44,8 @@ def build_lock(
                 name: _digest_of(artifact, launcher.entry)
                 for name, launcher in artifact.manifest.launchers.items()
             },
-            "data": {
+            "data": {name: lock.to_json() for name, lock in (elsewhere or {}).items()}
+            | {
                 name: data_lock(artifact, item.path).to_json()
                 for name, item in artifact.manifest.data.items()
                 if item.access == "bundled"

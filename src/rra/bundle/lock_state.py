@@ -106,10 +106,10 @@ def _launchers(artifact: Artifact, lock: Lock) -> Iterator[str]:
 
 
 def _data(artifact: Artifact, lock: Lock) -> Iterator[str]:
-    declared = {n: item for n, item in artifact.manifest.data.items() if item.access == "bundled"}
+    declared = artifact.manifest.data
     for name, item in declared.items():
         known = lock.data.get(name)
-        if not artifact.path(item.path).exists():
+        if item.access != "bundled" or not artifact.path(item.path).exists():
             continue
         if known is None:
             yield f"data {name} is not in it"

@@ -6,6 +6,7 @@ from rra.launch.backends import Backend, Campaign, find_backend
 from rra.launch.backends.worker import run_task_of
 from rra.launch.building import build_environment, isolation_level
 from rra.launch.campaigns import campaign_folder, latest_campaign
+from rra.launch.fetch import FetchedItem, fetch_data, fetch_item
 from rra.launch.instances import parse_seeds
 from rra.launch.place import copy_code, remove_place, stage_place
 from rra.launch.plan import order_launchers
@@ -23,6 +24,7 @@ __all__ = [
     "Asked",
     "Backend",
     "Campaign",
+    "FetchedItem",
     "Plan",
     "RunRequest",
     "RunResult",
@@ -34,6 +36,8 @@ __all__ = [
     "campaign_folder",
     "carry_out",
     "copy_code",
+    "fetch_data",
+    "fetch_item",
     "find_backend",
     "isolation_level",
     "isolation_of",

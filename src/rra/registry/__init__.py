@@ -14,7 +14,13 @@ from rra._base.lazy import lazy_names
 if TYPE_CHECKING:
     from rra.registry.connect import Connections, open_store, reach
     from rra.registry.credentials import Credential, find_credential
-    from rra.registry.download import open_download
+    from rra.registry.download import (
+        cached_file,
+        downloaded,
+        first_download,
+        landing,
+        open_download,
+    )
     from rra.registry.fetch import fetched
     from rra.registry.policy import Policy
     from rra.registry.store import RegistryStore
@@ -27,8 +33,12 @@ __all__ = [
     "Policy",
     "RegistryStore",
     "TransferResult",
+    "cached_file",
+    "downloaded",
     "fetched",
     "find_credential",
+    "first_download",
+    "landing",
     "open_download",
     "open_store",
     "reach",
@@ -46,7 +56,7 @@ __getattr__, __dir__ = lazy_names(
             "Credential",
             "find_credential",
         ),
-        "download": ("open_download",),
+        "download": ("cached_file", "downloaded", "first_download", "landing", "open_download"),
         "fetch": ("fetched",),
         "policy": ("Policy",),
         "store": ("RegistryStore",),

@@ -1,4 +1,4 @@
-"""Bundles in one file on the web: brought here whole, and held against the digest in the reference.
+"""Files on the web, bundles and data: brought here whole, and held against their digest.
 
 The digest is all that vouches for the file, so no bytes of it are looked at before it was
 compared. Nobody is logged in to, and TLS is left for nothing. What came so far outlives the
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import hashlib
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import requests
 
 _FOLDER = "archives"
+_HEAD, _LFS = 64, b"version https://git-lfs.github.com/spec/v1"
 _KEPT = dt.timedelta(days=7)
 _PREFIX = "rra-archive-"
 MAX_ARCHIVE = 64 << 30
@@ -96,6 +98,93 @@ def open_download(
     except BaseException:
         until.close()
         raise
+
+
+@contextlib.contextmanager
+def downloaded(
+    url: str,
+    digest: str,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    policy: Policy = DEFAULT_POLICY,
+) -> Iterator[Path]:
+    """Bring a file here, unless the cache has it, and yield where it lies meanwhile.
+
+    Args:
+        url: Where it is.
+        digest: What it must be.
+        progress: Called with lines: what comes, and how far it is.
+        policy: Timeouts and retries.
+
+    Raises:
+        CorruptError: The file has another digest; nothing of it is kept.
+        LoginError: The host wants a login.
+        RegistryError: The host does not answer, refuses, or breaks off.
+        StorageError: The disk is full or refuses; nothing is kept.
+    """
+    with contextlib.ExitStack() as until:
+        reference = WebReference(url, digest)
+        yield _cached(reference) or _brought(reference, progress, policy, until)
+
+
+def cached_file(digest: str) -> Path | None:
+    """Return the file of this digest that an earlier download left, if it is still whole."""
+    return _cached(WebReference("", digest))
+
+
+@contextlib.contextmanager
+def first_download(
+    url: str, *, progress: Callable[[str], None] = lambda _: None, policy: Policy = DEFAULT_POLICY
+) -> Iterator[tuple[Path, str]]:
+    """Bring a file here whose digest nobody knows yet, and yield it with its digest.
+
+    Raises:
+        CorruptError: It is a page for people, or a pointer of Git LFS.
+        LoginError: The host wants a login.
+        RegistryError: The host does not answer, refuses, or breaks off.
+        StorageError: The disk is full or refuses; nothing is kept.
+    """
+    with contextlib.ExitStack() as until:
+        own = until.enter_context(claimed(Path(tempfile.gettempdir()), prefix=_PREFIX, mode=0o700))
+        key = f"sha256:{hashlib.sha256(url.encode()).hexdigest()}"
+        partial = open_partial(own, Descriptor("application/octet-stream", key, MAX_ARCHIVE))
+        reference = WebReference(url, "")
+        web = _Web(reference, policy, progress)
+        try:
+            kind = _until_whole(web, partial, progress)
+            found = partial.digest
+            if advice := _no_file(partial, kind, url):
+                raise CorruptError(f"{url} is not a file of data", hint=advice)
+        finally:
+            partial.close(keep=True)
+        yield own / key.removeprefix("sha256:"), found
+
+
+def _until_whole(web: _Web, partial: Partial, progress: Callable[[str], None]) -> str:
+    """Bring a file to its end, which only the connection tells; return its kind."""
+    failures = 0
+    while True:
+        before = partial.count
+        try:
+            return web.go_on(partial, progress)
+        except BrokenOffError:
+            failures = 1 if partial.count - before >= BLOCK else failures + 1
+            if failures >= web.policy.attempts:
+                raise
+            web.pause(failures, None)
+
+
+def landing(url: str, *, policy: Policy = DEFAULT_POLICY) -> str:
+    """Return the address that a persistent identifier leads to in the end.
+
+    Raises:
+        RegistryError: The host does not answer, or refuses.
+    """
+    web = _Web(WebReference(url, ""), policy, lambda _: None)
+    with web.request("GET", url) as answer:
+        if answer.status_code != 200:
+            raise web.refusal_of(answer)
+        return str(answer.url)
 
 
 def _cached(reference: WebReference) -> Path | None:
@@ -193,12 +282,22 @@ def _complete(
 def _other(reference: WebReference, partial: Partial, kind: str) -> CorruptError:
     """Return the error for a file that is another one; its bytes go."""
     found, size = partial.digest, size_text(partial.count)
+    advice = _no_file(partial, kind, reference.url)
     message = f"{reference.url} is {found} ({size}), not {reference.archive}"
     hint = "do not use it; ask where the reference came from, or for a newer one"
-    if kind.partition(";")[0].strip().lower() == "text/html":
-        hint = "that is a page for people; give the address of the file itself"
     partial.restart()
-    return CorruptError(message, hint=hint)
+    return CorruptError(message, hint=advice or hint)
+
+
+def _no_file(partial: Partial, kind: str, url: str) -> str:
+    """Say what came in the place of a file, if that can be told."""
+    head = os.pread(partial.number, _HEAD, 0)
+    if head.startswith(_LFS):
+        return "that is a Git LFS pointer; give the address of the content that it stands for"
+    page = kind.partition(";")[0].strip().lower() == "text/html"
+    if page and not urlsplit(url).path.endswith((".html", ".htm")):
+        return "that is a page for people; give the address of the file itself"
+    return ""
 
 
 class _Web(OriginRegistry):
@@ -230,7 +329,7 @@ class _Web(OriginRegistry):
                 partial.restart()
         with answer:
             if answer.status_code != (206 if partial.count else 200):
-                raise self._refusal(answer)
+                raise self.refusal_of(answer)
             plain_body(answer, "a file")
             self._take(answer, partial, progress)
             return answer.headers.get("Content-Type", "")
@@ -284,7 +383,7 @@ class _Web(OriginRegistry):
         del keeps
         return self._send(method, url, dict(headers), body)
 
-    def _refusal(self, answer: requests.Response) -> RraError:
+    def refusal_of(self, answer: requests.Response) -> RraError:
         """Return the error for an answer without the file."""
         status = f"{answer.status_code} {answer.reason or ''}".strip()
         message = f"cannot read {self._url}: {host_of(answer)} answers {status}"

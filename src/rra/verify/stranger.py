@@ -27,6 +27,7 @@ from rra.evidence import EvidenceStore
 from rra.launch import (
     RunResult,
     build_environment,
+    fetch_item,
     isolation_level,
     stage_place,
 )
@@ -255,8 +256,13 @@ class _Verification:
                 return word, failed[0].message if failed else "it was not built"
             for item in launcher.inputs:
                 data = manifest.data[item]
-                if data.access != "bundled" and not ground.place.path(data.path).exists():
-                    return "data unavailable", f"{data.path} is not part of the artifact"
+                if data.access != "bundled":
+                    try:
+                        fetch_item(ground.place, item, progress=self._say)
+                    except StorageError:
+                        raise
+                    except RraError as error:
+                        return "data unavailable", f"{error.message}; {error.hint}"
         return None
 
     def _report(self, group: Group, number: int, reruns: Reruns) -> list[Chain]:
