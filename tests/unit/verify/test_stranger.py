@@ -16,6 +16,7 @@ from rra.model import ReferencesDocument
 from rra.sandbox import best_sandbox
 from rra.verify import Options, OutcomeReproduction, Reproduction, verify_artifact
 from tests.support.artifacts import COMPUTES, DEVIATES, RIGHT, make_artifact, outcome
+from tests.support.http_registry import Reply, http_registry
 from tests.support.runtimes import ELSEWHERE, HERE, MINOR, description, pretend
 
 NAME = "table/accuracy"
@@ -253,6 +254,25 @@ def test_data_that_is_not_there_is_outside(tmp_path: Path) -> None:
     result = verify(artifact)
     assert only(result).label == "could_not_run(data unavailable)"
     assert result.exit_code == 3
+
+
+def test_data_that_is_fetched_is_brought_into_the_fresh_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RRA_CACHE", str(tmp_path / "cache"))
+    with http_registry() as server:
+        server.rules.append(lambda _: Reply(200, b"a,b\n"))
+        corpus = {"access": "fetch", "sources": [{"url": f"{server.url}/corpus.csv"}]}
+        artifact = make_artifact(
+            tmp_path / "a",
+            {"main.py": COMPUTES},
+            launchers=launcher(inputs=["corpus"], deterministic=True),
+            data={"corpus": {"path": "data/corpus.csv", **corpus}},
+        )
+        result = verify(artifact)
+    assert only(result).label == "reproduced"
+    assert len(server.seen) >= 1
+    assert not (artifact.root / "data/corpus.csv").exists()
 
 
 @pytest.mark.clause("levels/l0-well-formed")
