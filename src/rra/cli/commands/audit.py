@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     help="Accept values that deviate exactly as the artifact documents.",
 )
 @click.option(
-    "--sandbox", type=click.Choice(["bwrap", "none"]), help="Isolation; the best by default."
+    "--sandbox",
+    type=click.Choice(["bwrap", "none"]),
+    help="Isolation; the best that works by default. Containers bring their own.",
 )
 @json_option
 def command(

@@ -49,7 +49,9 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Only say what would run, and why.")
 @click.option("--backend", default="local", help="Where launchers run; this machine by default.")
 @click.option(
-    "--sandbox", type=click.Choice(["bwrap", "none"]), help="Isolation; the best by default."
+    "--sandbox",
+    type=click.Choice(["bwrap", "none"]),
+    help="Isolation; the best that works by default. Containers bring their own.",
 )
 @click.option("--task", nargs=2, hidden=True, help="Folder of a plan, and one task of it.")
 @json_option

@@ -49,7 +49,9 @@ _REASONS_SHOWN = 6
     help="Fresh values of launchers that are not deterministic.",
 )
 @click.option(
-    "--sandbox", type=click.Choice(["bwrap", "none"]), help="Isolation; the best by default."
+    "--sandbox",
+    type=click.Choice(["bwrap", "none"]),
+    help="Isolation; the best that works by default. Containers bring their own.",
 )
 @click.option("--keep", is_flag=True, help="Leave the fresh place and environments behind.")
 @json_option
