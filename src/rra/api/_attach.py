@@ -14,7 +14,8 @@ from rra.api import _ledger
 from rra.api._open import open_bundle
 from rra.api._result import Progress, VerbResult, silent
 from rra.api._unpack import bundle_reference
-from rra.bundle.reference import WebReference
+from rra.bundle.names import printable
+from rra.bundle.reference import RegistryReference, WebReference, parse_reference
 from rra.errors import FormatError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -301,7 +302,9 @@ def _notice(request: NoticeRequest, bundle: Bundle) -> _Draft:
     if request.until is not None:
         document["until"] = request.until
     checked = _checked(canonical_bytes(document), "notice", "the notice", bundle)
-    return _Draft("notice", checked, f"{request.kind}: {request.reason}")
+    if request.superseded_by is not None:
+        _insist_reference(request.superseded_by)
+    return _Draft("notice", checked, printable(f"{request.kind}: {request.reason}"))
 
 
 def _insist(request: NoticeRequest) -> None:
@@ -321,6 +324,19 @@ def _insist(request: NoticeRequest) -> None:
     except ValueError as error:
         message = f"{request.until} is not a day"
         raise UsageError(message, hint="write --until YYYY-MM-DD") from error
+
+
+def _insist_reference(text: str) -> None:
+    """Insist that what takes the place of a bundle can be found by everybody.
+
+    Raises:
+        UsageError: It is no reference, or one of a place on this machine.
+    """
+    hint = "write HOST/REPOSITORY:TAG or https://…#sha256:…, as readers will give it to rra"
+    named = parse_reference(text)
+    if not isinstance(named, RegistryReference | WebReference):
+        message = f"--superseded-by {printable(text)} names nothing that readers could get"
+        raise UsageError(message, hint=hint)
 
 
 # -------------------------------------------------------------------------------- attempts

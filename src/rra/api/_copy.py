@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rra.api._open import open_bundle, open_store
 from rra.api._result import Progress, VerbResult, silent
 from rra.api._unpack import bundle_reference
-from rra.bundle.annotations import VERSION
+from rra.bundle.annotations import CORE, VERSION
 from rra.bundle.jsonio import parse_json
 from rra.bundle.reference import (
     BundleReference,
@@ -21,7 +21,7 @@ from rra.bundle.reference import (
 )
 from rra.bundle.referrers import is_reserved_tag
 from rra.bundle.store import REF_NAME
-from rra.errors import UsageError
+from rra.errors import Problem, RraError, UsageError
 
 if TYPE_CHECKING:
     from rra.bundle.reader import Bundle
@@ -187,6 +187,7 @@ def carry(
     tag = target.tag or tag_of_version(bundle.config.version)
     place = open_store(target, progress=progress, plain_http=plain_http)
     _refuse_collision(place, tag, bundle, target.version)
+    replaced = _replaced(place, tag, bundle)
     done = transfer(
         store,
         place,
@@ -203,8 +204,27 @@ def carry(
         tag=tag,
         blobs=done.blobs,
         referrers=len(done.referrers),
-        problems=bundle.notices,
+        problems=(*bundle.notices, *replaced),
     )
+
+
+def _replaced(place: BlobStore, tag: str, bundle: Bundle) -> tuple[Problem, ...]:
+    """Say which other artifact had the tag until now: nothing names it any more."""
+    try:
+        data, descriptor = place.get_manifest(tag)
+        document = parse_json(data, f"manifest {descriptor.digest}")
+    except RraError:
+        return ()  # nothing has that tag, or what has it cannot be read
+    annotations = document.get("annotations")
+    core = annotations.get(CORE) if isinstance(annotations, dict) else None
+    if descriptor.digest == bundle.descriptor.digest or core == bundle.config.core:
+        return ()
+    message = (
+        f"was {descriptor.digest}, another artifact, which only its digest names now, with the "
+        "statements on it"
+    )
+    hint = "raise `version` in rra.yaml where what is published has changed, and push again"
+    return (Problem(message, f"{place.name}:{tag}", hint=hint, severity="warning"),)
 
 
 def _refuse_collision(place: BlobStore, tag: str, bundle: Bundle, asked: str | None) -> None:

@@ -39,6 +39,7 @@ class CheckReport(VerbResult):
         references: How many references there were.
         checked: How many bundles were checked now; the others had been.
         verdicts: How many passed, failed, and could not be checked.
+        noticed: On how many of those that were checked now there are notices.
         first: The first that did not pass: reference, verdict and why.
     """
 
@@ -47,6 +48,7 @@ class CheckReport(VerbResult):
     references: int
     checked: int
     verdicts: dict[Verdict, int]
+    noticed: int
     first: tuple[tuple[str, Verdict, str], ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -57,6 +59,7 @@ class CheckReport(VerbResult):
             "references": self.references,
             "checked": self.checked,
             "verdicts": self.verdicts,
+            "noticed": self.noticed,
             "first": [
                 {"reference": reference, "verdict": verdict, "why": why}
                 for reference, verdict, why in self.first
@@ -112,7 +115,7 @@ def registry_check(
         raise UsageError(f"{file} is both read and written", hint="name another file for --jsonl")
     counts: Counter[Verdict] = Counter()
     first: list[tuple[str, Verdict, str]] = []
-    checked = 0
+    checked = noticed = 0
     named = references(file)
     with checked_lines(jsonl) as lines:
         opener = Opener(Connections(plain_http=plain_http, at_once=jobs))
@@ -124,10 +127,13 @@ def registry_check(
                 lines.append(line)
                 checked += 1
             counts[verdict] += 1
+            noticed += bool(line["notices"])
             why = _why(line, known)
             if verdict != "passed" and len(first) < _SHOWN:
                 first.append((line["reference"], verdict, why))
             progress(f"{line['reference']}: {verdict}{f' ({why})' if why else ''}")
+            for notice in line["notices"]:
+                progress(f"{line['reference']}: {notice}")
     verdicts: dict[Verdict, int] = {name: counts[name] for name in ("passed", "failed", "error")}
     return CheckReport(
         file=jsonl,
@@ -135,6 +141,7 @@ def registry_check(
         references=counts.total(),
         checked=checked,
         verdicts=verdicts,
+        noticed=noticed,
         first=tuple(first),
         exit_code=1 if verdicts["failed"] else 3 if verdicts["error"] else 0,
     )
@@ -161,6 +168,7 @@ def _line(task: _Task, text: str) -> dict[str, Any]:
         "verdict": "error",
         "counts": dict.fromkeys(map(str, Severity), 0),
         "rules": [],
+        "notices": [],
         "seconds": 0.0,
         "error": None,
     }
@@ -187,6 +195,7 @@ def _fault(line: dict[str, Any], slug: str, message: str) -> None:
 def _judge(named: BundleReference, store: BlobStore, profile: str, line: dict[str, Any]) -> None:
     """Unpack a bundle, verified, into a place that goes again, and put what the rules say in."""
     from rra.api._open import insist_on_version
+    from rra.api._statements import notices_of
     from rra.author import expected_guide
     from rra.bundle.reader import read_bundle
     from rra.bundle.staging import claimed
@@ -194,6 +203,7 @@ def _judge(named: BundleReference, store: BlobStore, profile: str, line: dict[st
 
     bundle = read_bundle(store, None, line["digest"])
     insist_on_version(named, bundle)
+    line["notices"] = [one.message[:_MESSAGE] for one in notices_of(store, bundle)]
     with claimed(Path(tempfile.gettempdir()), prefix="rra-check-", mode=0o700) as folder:
         root = folder / bundle.config.name
         unpack_bundle(bundle, store, root)

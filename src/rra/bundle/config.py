@@ -337,8 +337,10 @@ def _check_titles(layers: Sequence[LayerDescriptor], source: str) -> None:
 
 def _differences(record: LayerRecord, layer: LayerDescriptor) -> Iterator[str]:
     blob = layer.descriptor
-    if (record.digest, record.size) != (blob.digest, blob.size):
+    if record.digest != blob.digest:
         yield f"is {record.digest} where the manifest has {blob.digest}"
+    if record.size != blob.size:
+        yield f"has {record.size} bytes where the manifest has {blob.size}"
     if record.element != layer.element:
         yield f"is {record.element} where the manifest says {layer.element}"
     packed = layer.compression == "none"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rra.bundle.reference import RegistryReference
 from rra.registry.credentials import credential_files, find_credential
-from rra.registry.helpers import Helper
+from rra.registry.helpers import Helper, MissingHelperError
 from rra.registry.origin import Origin, origin_of_registry
 from rra.registry.policy import DEFAULT_POLICY, Policy
 from rra.registry.provider import BlockAdapter, OriginRegistry
@@ -60,13 +60,18 @@ class Connections:
                     name, plain_http=self._plain_http, policy=self._policy
                 )
             origin = self._origins[name]
-        credential = find_credential(name, reference.repository, ask=self._ask)
+        searched = ", ".join(str(path) for path in credential_files())
+        try:
+            credential = find_credential(name, reference.repository, ask=self._ask)
+        except MissingHelperError as error:
+            # What is public is read all the same: such an entry is often what a program left.
+            credential, searched = None, f"{searched} ({error.message}: {error.hint})"
         registry = OriginRegistry(
             origin,
             credential=credential,
             policy=self._policy,
             notice=self._notice,
-            searched=", ".join(str(path) for path in credential_files()),
+            searched=searched,
             name=name,
             token_host=recorded_token_host(origin) if credential is not None else None,
         )

@@ -18,6 +18,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _SECONDS = 60.0
 
 
+class MissingHelperError(UsageError):
+    """A credential file names a helper that is not there."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Helper:
     """A program that keeps logins.
@@ -103,7 +107,7 @@ class Helper:
         except ToolMissingError as error:
             message = f"{self.path} says that {self.program} keeps the credential, but there is "
             hint = f"install {self.program}, or take the helper out of {self.path}"
-            raise UsageError(f"{message}no such program", hint=hint) from error
+            raise MissingHelperError(f"{message}no such program", hint=hint) from error
         except PermissionError as error:
             message = f"{self.program}, named in {self.path}, cannot be started"
             raise UsageError(message, hint="look at its mode and owner") from error

@@ -50,8 +50,8 @@ ERRORS = {
     "registry/login": (
         "A registry wants a login, or refuses the one that it was given.",
         (
-            "Log in with `docker login HOST`, `podman login HOST` or `skopeo login HOST`; "
-            "`DOCKER_CONFIG` and `REGISTRY_AUTH_FILE` say where the login is kept."
+            "Log in with `rra registry login HOST` (logins of docker, podman and skopeo count, "
+            "too); `DOCKER_CONFIG` and `REGISTRY_AUTH_FILE` say where the login is kept."
         ),
     ),
     "environment/unresolvable": (

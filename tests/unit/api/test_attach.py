@@ -195,6 +195,7 @@ def test_a_notice_that_breaks_its_page_is_not_attached(
     [
         (NoticeRequest("superseded", "newer"), "--superseded-by names"),
         (NoticeRequest("withdrawn", "x", superseded_by="h.org/x:2"), "--superseded-by names"),
+        (NoticeRequest("superseded", "x", superseded_by="oci-layout:x"), "could get"),
         (NoticeRequest("withdrawn", "x", until="2127-01-01"), "only an embargo has a day"),
         (NoticeRequest("embargo", "x", until="2127-02-30"), "2127-02-30 is not a day"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,12 @@ def test_a_place_that_cannot_be_asked_is_a_warning(
 def test_a_directory_has_none(place: Desk, tmp_path: Path) -> None:
     place.attach("notice")
     assert notices(api.lint(tmp_path / "artifact")) == []
+
+
+def test_a_check_of_many_bundles_names_them(place: Desk, tmp_path: Path) -> None:
+    place.attach("notice", place.document("notice", reason="the split was wrong"))
+    (tmp_path / "references.txt").write_text(f"{place.reference}\n", "utf-8")
+    report = api.registry_check(tmp_path / "references.txt", tmp_path / "lines.jsonl")
+    (line,) = (tmp_path / "lines.jsonl").read_text("utf-8").splitlines()
+    assert report.noticed == 1
+    assert ["is withdrawn: the split" in said for said in json.loads(line)["notices"]] == [True]

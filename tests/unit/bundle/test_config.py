@@ -164,6 +164,7 @@ def test_b4_two_layers_of_one_title_are_refused(place: Path, change: Change) -> 
         (layer(size=1.5), FormatError, "/layers/0/size"),
         (layer(files=0), FormatError, "/layers/0/files"),
         (layer(digest="sha256:" + "0" * 64), CorruptError, "layer 1 is sha256:000"),
+        (layer(size=7), CorruptError, "layer 1 has 7 bytes where the manifest has"),
         (layer(element="runtime"), CorruptError, "is runtime where the manifest says"),
         (layer(path="x"), CorruptError, "has a path and is not raw"),
         (layer(part={"number": 1, "of": 2}), CorruptError, "is a part of nothing"),

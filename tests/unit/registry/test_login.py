@@ -155,6 +155,20 @@ def test_a_refused_login_does_not_keep_from_what_is_public(
     assert notices == [f"{registry.host} refuses the credential from {path}; reading without it"]
 
 
+def test_a_helper_that_is_gone_does_not_keep_from_what_is_public(
+    registry: HttpRegistry, opened: Open, home: Path
+) -> None:
+    """A desktop program that was removed leaves such an entry behind."""
+    data = registry.add_manifest("1.0")
+    (home / ".docker").mkdir(exist_ok=True)
+    (home / ".docker/config.json").write_text('{"credsStore": "gone"}')
+    assert opened(registry).get_manifest("1.0")[0] == data
+    TokenService(registry).public = False
+    with pytest.raises(LoginError) as caught:
+        opened(registry).get_manifest("1.0")
+    assert "docker-credential-gone" in caught.value.hint
+
+
 def test_a_refused_login_keeps_from_pushing(
     registry: HttpRegistry, opened: Open, docker_config: Callable[..., Path]
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rra.api import copy, pull, push
+from rra.bundle.annotations import CORE
 from rra.bundle.reference import (
     LayoutReference,
     RegistryReference,
@@ -84,10 +85,14 @@ def test_b11_the_same_version_moves_its_tag(
     push(bundle, f"{registry.host}/lab/study:{VERSION}")
     manifest = json.loads(registry.manifests[TAG][0])
     manifest["annotations"]["org.example.changed"] = "yes"
-    data = json.dumps(manifest).encode()
-    registry.manifests[TAG] = (data, MANIFEST_TYPE)
-    push(bundle, f"{registry.host}/lab/study:{VERSION}")
-    assert sha256(registry.manifests[TAG][0]) == bundle.partition("@")[2]
+    for core, warned in ((manifest["annotations"][CORE], False), ("sha256:" + "0" * 64, True)):
+        manifest["annotations"][CORE] = core
+        data = json.dumps(manifest).encode()
+        registry.manifests[TAG] = (data, MANIFEST_TYPE)
+        done = push(bundle, f"{registry.host}/lab/study:{VERSION}")
+        assert sha256(registry.manifests[TAG][0]) == bundle.partition("@")[2]
+        said = [one.message for one in done.problems if "another artifact" in one.message]
+        assert [text.startswith(f"was {sha256(data)}") for text in said] == [True] * warned
 
 
 @pytest.mark.parametrize(

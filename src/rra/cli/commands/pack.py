@@ -36,7 +36,8 @@ def command(artifact: str, target: str, check: bool, as_json: bool, **options: A
 
     What is shared cannot be taken back, so the rules come first: a secret, a blank, a missing
     file, a pointer in place of data or a path that leads outside stops the packing, and nothing
-    is written. The same artifact gives the same digest, whoever packs it, wherever and whenever.
+    is written. The same artifact gives the same digest, whoever packs it, wherever and whenever;
+    the time of the newest commit goes in where there is one (SOURCE_DATE_EPOCH sets another).
 
     --check shows it: a copy is packed at another path, with another umask, locale, time zone, order
     of directories and other times. Where a digest differs, nothing is written and the first layer

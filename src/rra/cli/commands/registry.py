@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
+from rra._base.counts import counted
 from rra.cli.text import next_step
 from rra.cli.verb import VerbCommand, answer, json_option, plain_http_option, safe
 
@@ -332,9 +333,13 @@ def _render_check(result: CheckReport) -> str:
     if unhappy > len(result.first):
         lines.append(f"… and {unhappy - len(result.first)} more in {result.file}")
     lines.append(
-        f"{result.references} references: {counts['passed']} passed, {counts['failed']} failed, "
-        f"{counts['error']} could not be checked; {result.checked} were checked now"
+        f"{counted(result.references, 'reference')}: {counts['passed']} passed, "
+        f"{counts['failed']} failed, {counts['error']} could not be checked; "
+        f"{result.checked} checked now"
     )
+    if result.noticed:
+        there = counted(result.noticed, "bundle")
+        lines.append(f"notices on {there}, in {result.file}; who says so: rra status REFERENCE")
     if counts["error"]:
         lines.append(next_step("the same command again: it tries what could not be checked"))
     elif counts["failed"]:
