@@ -73,6 +73,21 @@ def marked(marker: str) -> set[int]:
     return {pid for pid in _processes() if needle in _read(pid, "environ").split(b"\0")}
 
 
+def resident(marker: str, name: str) -> dict[str, int]:
+    """Return the bytes in memory of marked processes, by the value that each has of a variable."""
+    needle, start = os.fsencode(marker), os.fsencode(f"{name}=")
+    found: dict[str, int] = {}
+    for pid in _processes():
+        lines = _read(pid, "environ").split(b"\0")
+        if needle not in lines:
+            continue
+        value = next((line[len(start) :] for line in lines if line.startswith(start)), b"")
+        pages = _read(pid, "statm").split()[1:2]
+        size = int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
+        found[os.fsdecode(value)] = found.get(os.fsdecode(value), 0) + size
+    return found
+
+
 def traced(argument: str) -> set[int]:
     """Return the processes followed by a tracer that has `argument` on its command line."""
     needle = os.fsencode(argument)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 
@@ -29,6 +29,27 @@ class Amount:
         """Seconds that the rest takes at this rate; None where nobody can tell."""
         left = max(self.total - self.done, 0)
         return left / self.rate if self.rate > 0 else None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """Something that runs beside others, as it is now.
+
+    Attributes:
+        name: What it is called.
+        seconds: How long it has been running; None while it waits.
+        expected: Seconds that it took before, where that is known.
+        memory: Bytes that it has in memory; 0 where that is not known.
+        memory_declared: Bytes that it said it needs; 0 where it did not.
+        line: The newest line that it printed.
+    """
+
+    name: str
+    seconds: float | None
+    expected: float | None = None
+    memory: int = 0
+    memory_declared: int = 0
+    line: str = ""
 
 
 class Event(str):
@@ -62,6 +83,10 @@ class LiveProgress(abc.ABC):
     def show(self, amount: Amount) -> None:
         """Take how far a transfer is now."""
 
+    def watch(self, activities: Sequence[Activity]) -> None:
+        """Take what runs now; what was given before is over."""
+        del activities
+
 
 def size_text(count: int) -> str:
     """Return a number of bytes for people."""
@@ -73,3 +98,10 @@ def size_text(count: int) -> str:
             break
         amount, unit = amount / 1024, larger
     return f"{amount:.1f} {unit}"
+
+
+def clock_text(seconds: float) -> str:
+    """Return a span of time as ``m:ss`` or ``h:mm:ss``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

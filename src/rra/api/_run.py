@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rra._base.progress import Activity, LiveProgress
 from rra.api._result import Progress, VerbResult, silent
 from rra.api._run_values import ObtainedValue, obtained_values
 from rra.artifact import Artifact, layout, load_artifact
@@ -277,6 +278,7 @@ def _carried_out(
                 jobs=how.jobs,
                 progress=how.progress,
                 on_line=watched.line,
+                watched=watched.live,
             ),
             place,
             forced=_forced(plan, force=how.force),
@@ -300,14 +302,28 @@ class _Watched:
     """Shows what runs: live where that is wanted, else each launcher's newest line by its name."""
 
     def __init__(self, plan: Plan, progress: Progress) -> None:
-        self._plan = plan
+        self._tasks = {task.id: task for task in plan}
         self._progress = progress
+        self.live = isinstance(progress, LiveProgress)
 
     def line(self, task: str, line: str) -> None:
-        self._progress(f"{task}: {line}")
+        if not self.live:
+            self._progress(f"{task}: {line}")
 
     def tick(self, running: Sequence[Running]) -> None:
-        del running
+        if isinstance(self._progress, LiveProgress):
+            self._progress.watch([self._activity(one) for one in running])
+
+    def _activity(self, one: Running) -> Activity:
+        task = self._tasks[one.task]
+        return Activity(
+            name=one.task,
+            seconds=one.seconds if one.state == "running" else None,
+            expected=task.hint,
+            memory=one.memory,
+            memory_declared=task.share.memory,
+            line=one.line,
+        )
 
 
 def _summary(root: Path, end: TaskEnd) -> LauncherRun:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
 
-from rra._base.progress import Amount, LiveProgress, size_text
+from rra._base.progress import Activity, Amount, LiveProgress, clock_text, size_text
 
 
 @contextlib.contextmanager
@@ -35,13 +37,27 @@ class _Bars(LiveProgress):
         self._spinner = Spinner("dots", text="working …")
         self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console)
         self._task = self._progress.add_task("", visible=False)
-        self.group = Group(self._spinner, self._progress)
+        self._activities: Sequence[Activity] = ()
+        self.group = Group(self._spinner, self._progress, self)
 
     def __call__(self, line: str) -> None:
         """Keep a line above, and name it beside the spinner."""
         text = escape(self._safe(line))
         self._console.print(f"[dim]·[/dim] {text}", highlight=False)
         self._spinner.update(text=text)
+
+    def watch(self, activities: Sequence[Activity]) -> None:
+        """Show one line for each of what runs."""
+        self._activities = tuple(activities)
+
+    def __rich__(self) -> Table:
+        """Return those lines as they are now."""
+        shown = Table.grid(padding=(0, 2))
+        for number in range(4):
+            shown.add_column(no_wrap=True, overflow="ellipsis", ratio=1 if number == 3 else None)
+        for one in self._activities:
+            shown.add_row(*(Text(self._safe(cell)) for cell in activity_cells(one)))
+        return shown
 
     def show(self, amount: Amount) -> None:
         """Draw the bar as far as it is."""
@@ -64,3 +80,16 @@ def described(amount: Amount) -> str:
     minutes, seconds = divmod(round(left), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{text}, {hours}:{minutes:02}:{seconds:02} left"
+
+
+def activity_cells(one: Activity) -> tuple[str, str, str, str]:
+    """Return name, time, memory and newest line of what runs, each beside what was expected."""
+    if one.seconds is None:
+        return one.name, "waits", "", ""
+    time = clock_text(one.seconds)
+    if one.expected:
+        time += f" of about {clock_text(one.expected)}"
+    memory = size_text(one.memory) if one.memory else ""
+    if one.memory and one.memory_declared:
+        memory += f" of {size_text(one.memory_declared)}"
+    return one.name, time, memory, one.line

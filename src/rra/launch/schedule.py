@@ -122,11 +122,12 @@ class _Driver:
         else:
             self._submit_ready()
         while self._reasons.keys() - self._ended.keys():
+            self._tick(self._session.running())
             for name in sorted(self._session.poll(_TICK_SECONDS), key=self._order.__getitem__):
                 self._collect(self._tasks[name])
-            self._tick(self._session.running())
             if not ordered:
                 self._submit_ready()
+        self._tick(())
         return [self._ended[task.id] for task in self._campaign.plan]
 
     def _submit_all(self) -> None:

@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from rra._base import clock
-from rra._base.progress import Amount, LiveProgress
-from rra.cli.bars import bars, described
+from rra._base.progress import Activity, Amount, LiveProgress
+from rra.cli.bars import activity_cells, bars, described
 from rra.cli.verb import safe
 from rra.registry.meter import Meter
 
@@ -122,3 +122,29 @@ def test_a_copy_on_a_terminal(tmp_path: Path, term: str) -> None:
     assert code == 0
     assert "· code: 3.0 MiB" in plain(said)
     assert bool(re.search("\x1b\\[", said)) == (term == "xterm")
+
+
+def test_what_runs_has_a_line_with_time_and_memory_beside_what_was_expected() -> None:
+    running = Activity(
+        name="train/seed=1",
+        seconds=62.9,
+        expected=3700,
+        memory=512 << 20,
+        memory_declared=1 << 30,
+        line="epoch 3",
+    )
+    cells = ("train/seed=1", "1:02 of about 1:01:40", "512.0 MiB of 1.0 GiB", "epoch 3")
+    assert activity_cells(running) == cells
+    assert activity_cells(Activity(name="a", seconds=None)) == ("a", "waits", "", "")
+    assert activity_cells(Activity(name="a", seconds=5.0)) == ("a", "0:05", "", "")
+
+
+def test_lines_of_what_runs_are_shown_while_it_runs_and_cannot_steer_the_terminal() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=100)
+    with bars(safe, console) as progress:
+        progress.watch([Activity(name="train", seconds=1.0, line="loss\x1b[2J 0.5")])
+        console.print(progress)
+        progress.watch([])
+    assert "train" in stream.getvalue()
+    assert "loss\\x1b[2J 0.5" in stream.getvalue()

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rra._base import clock
+from rra._base import clock, proctree
 from rra.launch.backends.protocol import Campaign, Running
 from rra.launch.execute import TaskResult, not_begun, run_task
 from rra.launch.tasks import Share, Task
@@ -107,17 +107,30 @@ class LocalSession:
 
     def running(self) -> Sequence[Running]:
         """Return what has been submitted and has not ended."""
-        now = clock.monotonic()
+        now, memory = clock.monotonic(), self._memory()
         return [
             Running(
                 task=name,
                 state="running" if job.thread is not None else "waiting",
                 seconds=now - job.started if job.thread is not None else 0.0,
+                memory=memory.get(name, 0),
                 line=job.line,
             )
             for name, job in self._jobs.items()
             if job.result is None and job.raised is None
         ]
+
+    def _memory(self) -> dict[str, int]:
+        """Return what each task has in memory, where somebody looks at it."""
+        if not self._campaign.watched:
+            return {}
+        marker = f"RRA_NONCE={self._campaign.plan.nonce}"
+        found = proctree.resident(marker, "RRA_OUTPUT_DIR")
+        names = {name: f"/{name}" for name in self._jobs}
+        return {
+            name: sum(size for place, size in found.items() if place.endswith(f"/outputs{end}"))
+            for name, end in names.items()
+        }
 
     def cancel(self) -> None:
         """Let every run end, and none begin."""

@@ -36,6 +36,7 @@ class Campaign:
         jobs: Most tasks at a time.
         progress: Told about steps that may last, from any thread.
         on_line: Told a task's id and the newest line that its launcher prints, from any thread.
+        watched: Whether somebody looks at what runs, so that its memory is worth asking for.
     """
 
     artifact: Artifact
@@ -44,6 +45,7 @@ class Campaign:
     jobs: int = 1
     progress: Callable[[str], None]
     on_line: Callable[[str, str], None] = unheard
+    watched: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,7 @@ class Running:
         task: Its id.
         state: ``waiting`` for room, or ``running``.
         seconds: How long it has been running; 0 while it waits.
+        memory: Bytes that it has in memory, where that can be seen.
         line: The newest line of its launcher, where that can be seen.
         detail: What the backend calls it, such as a job's number.
     """
@@ -61,6 +64,7 @@ class Running:
     task: str
     state: str
     seconds: float = 0.0
+    memory: int = 0
     line: str = ""
     detail: str = ""
 
