@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rra.api._env_chosen import chosen_environments, passed_over
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.errors import UsageError
+from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -123,7 +123,11 @@ def env_build(
         return BuiltEnvironments(
             artifact=opened.name,
             environments=tuple(built),
-            problems=(*opened.notices, *passed_over(opened.artifact, chosen, "build")),
+            problems=(
+                *opened.notices,
+                *passed_over(opened.artifact, chosen, "build"),
+                *(problem for one in made.values() for problem in _shared(opened.artifact, one)),
+            ),
             exit_code=1 if any(one.failed for one in built) else 0,
         )
 
@@ -140,6 +144,17 @@ def _refuse(artifact: Artifact, chosen: Sequence[str], *, into: Path | None, imp
             message = f"environment {name} is of kind {kind.name}, which is no thing {wanted}"
             hint = "leave the option out, or name other environments with --environment"
             raise UsageError(message, hint=hint)
+
+
+def _shared(artifact: Artifact, made: Built) -> Iterator[Problem]:
+    """Say which packages overwrite each other's files."""
+    from rra.environment.overlap import shared_files
+
+    for one in shared_files(made.root) if made.root is not None else ():
+        message = f"{one}; which of them is there depends on the order of installing"
+        hint = "leave one of the two out of the requirements, and lock again"
+        place = artifact.manifest.environments[made.id].lock or f"environment/{made.id}"
+        yield Problem(message, place, hint=hint, severity="warning")
 
 
 def _make(artifact: Artifact, env_id: str, into: Path | None, progress: Progress) -> Built:

@@ -23,6 +23,7 @@ from rra.environment.interpreter import find_interpreter
 from rra.environment.lock import LockedEnvironment, lock_environment, with_interpreter
 from rra.environment.materialise import materialise
 from rra.environment.names import distribution_of_import, is_covered, is_standard
+from rra.environment.overlap import shared_files
 from rra.environment.platforms import find_platforms
 from rra.environment.pylock import WHEELS_DIR
 from rra.environment.resolve import Resolution, for_other_pythons, resolve
@@ -252,6 +253,8 @@ class Trials:
             )
         except (EnvironmentBuildError, RraError) as error:
             return Tried(attempt, "install", error.message, versions=versions), ()
+        for shared in shared_files(made.root):
+            self._progress(str(shared))
         base = find_interpreter(attempt.python, download=False).base_prefix
         self._progress(f"importing what the code imports: {len(statements)} statements")
         failed = try_imports(
