@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: Long enough for a build of an environment on a busy machine; a hang is a failure.
 PATIENCE_SECONDS = 300
 
+_KILL_AT = Path(__file__).with_name("kill_at.py")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
@@ -100,6 +102,25 @@ def rra(
         )
         code, out, err = done.returncode, done.stdout, done.stderr
     return Answer(arguments, code, _text(out), _text(err))
+
+
+def killed(place: Path, wanted: int, counts: Path, *argv: str) -> int:
+    """Run ``rra`` in a folder and kill it at its n-th change of the disk (see ``kill_at.py``).
+
+    Args:
+        place: Working directory.
+        wanted: Which change; with 0 it is not killed, and their number is written down.
+        counts: File for the number of changes.
+        argv: Arguments after the command's name.
+
+    Returns:
+        What the process ended with.
+    """
+    arguments = [str(wanted), str(counts), *argv]
+    code, _, _ = warm().call(
+        arguments, str(place), os.environ, timeout=PATIENCE_SECONDS, program=_KILL_AT
+    )
+    return code
 
 
 def _text(data: bytes) -> str:

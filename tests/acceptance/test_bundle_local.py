@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,13 +14,13 @@ from rra.bundle.layout import LayoutStore
 from rra.bundle.reader import read_bundle
 from rra.bundle.store import BlobStore
 from rra.bundle.unpack import unpack_bundle
-from tests.acceptance.command import PATIENCE_SECONDS, Answer, rra
+from tests.acceptance.command import Answer, killed, rra
 from tests.support.artifacts import record_run
 from tests.support.bundles import MIT, blob, lock, locked_artifact, put, tree
 from tests.support.disks import mounted_disk
 from tests.support.needs import needs
 
-KILL_AT = Path(__file__).with_name("kill_at.py")
+#: How many points of a verb are tried.
 POINTS = 5
 
 
@@ -393,15 +391,6 @@ def test_a_full_disk_leaves_nothing(root: Path, tmp_path: Path, target: str) -> 
 def read_whole(store: BlobStore, tag: str | None, target: Path) -> None:
     """Unpack a bundle, which fails when anything of it is not as it was packed."""
     unpack_bundle(read_bundle(store, tag), store, target)
-
-
-def killed(place: Path, wanted: int, counts: Path, *argv: str) -> int:
-    """Run `rra` and kill it at a change of the disk; return what the process ended with."""
-    command = [sys.executable, str(KILL_AT), str(wanted), str(counts), *argv]
-    done = subprocess.run(
-        command, cwd=place, capture_output=True, timeout=PATIENCE_SECONDS, check=False
-    )
-    return done.returncode
 
 
 @pytest.mark.slow

@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.command import PATIENCE_SECONDS, rra
-from tests.support.warm import warm
-
-KILL_AT = Path(__file__).with_name("kill_at.py")
+from tests.acceptance.command import killed, rra
 
 #: Each verb with the stage that it starts from and its arguments.
 VERBS = {
@@ -28,15 +25,6 @@ VERBS = {
 }
 #: How many points of a verb are tried, evenly spread over its changes of the disk.
 POINTS = 6
-
-
-def killed(verb: str, place: Path, wanted: int, counts: Path) -> int:
-    """Run a verb and kill it at a change of the disk; return what the process ended with."""
-    argv = [str(wanted), str(counts), verb, *VERBS[verb][1]]
-    code, _, _ = warm().call(
-        argv, str(place), os.environ, timeout=PATIENCE_SECONDS, program=KILL_AT
-    )
-    return code
 
 
 def documents(place: Path) -> dict[str, Any]:
@@ -90,7 +78,8 @@ def test_a_killed_verb_leaves_whole_files_and_then_completes(
     arguments = VERBS[verb][1]
     state = Path(os.environ["RRA_STATE"])
     counts = tmp_path / "counts"
-    assert killed(verb, start(verb, stages, tmp_path / "whole"), 0, counts) == 0
+    whole = start(verb, stages, tmp_path / "whole")
+    assert killed(whole, 0, counts, verb, *arguments) == 0
     changes = int(counts.read_text())
     kills = 0
 
@@ -99,7 +88,7 @@ def test_a_killed_verb_leaves_whole_files_and_then_completes(
     for point in points:
         place = start(verb, stages, tmp_path / f"at-{point}")
 
-        code = killed(verb, place, point, counts)
+        code = killed(place, point, counts, verb, *arguments)
 
         assert code in {-9, 0}, f"{verb} killed at change {point} of {changes} ended with {code}"
         check_whole(place)

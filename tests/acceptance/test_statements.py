@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import subprocess
 import urllib.request
 from collections.abc import Iterator
@@ -176,6 +177,10 @@ def test_a_shipped_example_that_does_not_fully_hold(
     example = Example("wine-discriminant")
     place = f"{registry.host}/lab/wine:1.0.0"
     signed_bundle(people["author"], example.artifact, place)
+    shared = Path(os.environ["RRA_CACHE"], "environments")
+    shared.mkdir(parents=True, exist_ok=True)
+    (people["lab"].folder / "cache").mkdir()
+    (people["lab"].folder / "cache" / "environments").symlink_to(shared)  # not built once more
     reproduced(people["lab"], place, "--references", example.references, code=1)
     policy = write_policy(people)
     result = people["reader"]("status", place, "--policy", policy, "--json").expect(1).result
