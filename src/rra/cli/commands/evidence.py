@@ -83,7 +83,8 @@ def _render_list(result: EvidenceList) -> str:
 def _row(one: RunSummary) -> tuple[str, ...]:
     record = one.record
     given = [f"{name}={value}" for name, value in record.parameters.items()]
-    given += [f"seed={record.seed.declared}"] if record.seed.declared is not None else []
+    seed = f"seed={record.seed.declared}"
+    given += [seed] if record.seed.declared is not None and seed not in given else []
     name = f"{record.launcher.id} ({', '.join(given)})" if given else record.launcher.id
     end: str = record.termination
     if record.missing_outputs:
