@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rra.api._evidence_attest import evidence_attest
     from rra.api._evidence_diff import evidence_diff
     from rra.api._evidence_gc import evidence_gc
+    from rra.api._evidence_import import evidence_import
     from rra.api._evidence_list import evidence_list
     from rra.api._evidence_show import evidence_show
     from rra.api._evidence_verify import evidence_verify
@@ -74,6 +75,7 @@ __all__ = [
     "evidence_attest",
     "evidence_diff",
     "evidence_gc",
+    "evidence_import",
     "evidence_list",
     "evidence_show",
     "evidence_verify",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rra.api._evidence_attest import EvidenceAttestations
     from rra.api._evidence_diff import EvidenceDiff
     from rra.api._evidence_gc import EvidenceGc
+    from rra.api._evidence_import import EvidenceImport
     from rra.api._evidence_list import EvidenceList
     from rra.api._evidence_show import ShownRecord
     from rra.api._evidence_verify import EvidenceVerification
@@ -388,3 +389,55 @@ def _render_attested(result: EvidenceAttestations) -> str:
         f"signed by {result.signer}" if result.signer else "not signed: give --key to sign"
     )
     return "\n".join([*lines, next_step("rra evidence verify")])
+
+
+@command.command(
+    "import",
+    cls=VerbCommand,
+    examples=(
+        "rra evidence import ../old-results --launcher lda",
+        "rra evidence import ../mlruns studies/wine --launcher lda --run best --json",
+    ),
+)
+@click.argument("source", metavar="DIRECTORY", type=click.Path(path_type=Path))
+@artifact_argument
+@click.option("--launcher", required=True, metavar="ID", help="The launcher that they count for.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["directory", "mlruns", "wandb"]),
+    help="What DIRECTORY is; by default what it looks like.",
+)
+@click.option("--run", "names", multiple=True, metavar="NAME", help="Only this run.")
+@json_option
+def import_(
+    source: Path,
+    artifact: Path,
+    launcher: str,
+    kind: Any,
+    names: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Import runs that exist: an MLflow file store, a wandb folder, or the outputs of one run.
+
+    Nobody saw them being made, and their records say so: an audit takes their values as found
+    (evidence level E2 at most). rra run makes better evidence.
+    """
+    answer(
+        "evidence-import",
+        lambda progress: api.evidence_import(
+            source, artifact, launcher=launcher, kind=kind, names=names, progress=progress
+        ),
+        _render_imported,
+        as_json=as_json,
+    )
+
+
+def _render_imported(result: EvidenceImport) -> str:
+    rows = [
+        (one.name, one.record[:_DIGEST], one.ended, "ok" if one.ok else "failed", str(one.outputs))
+        for one in result.runs
+    ]
+    lines = [table(("run", "record", "ended", "end", "files"), rows)]
+    lines.append("nothing of them was seen: an audit gives their values E2 at most")
+    return "\n".join([*lines, next_step("rra evidence list")])

@@ -1,0 +1,135 @@
+"""``rra evidence import``: runs that exist become records that claim no more than is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rra.api import audit
+from rra.artifact import Artifact
+from tests.support.artifacts import COMPUTES, make_artifact, outcome
+from tests.unit.test_cli_schemas import call
+from tests.unit.values.test_values_selectors import write
+
+RUN = "0761d7b7ba034a1e926278b190e3967f"
+META = (
+    "artifact_uri: ''\nend_time: 1730000060500\nrun_id: {}\nstart_time: 1730000000000\nstatus: {}\n"
+)
+LAUNCHERS = {
+    "main": {
+        "entry": "launchers/main.sh",
+        "environment": "cpu",
+        "outputs": ["metrics.json", "mlruns"],
+        "parameters": {"lr": {"type": "number", "default": 1}, "n": {"type": "integer"}},
+    }
+}
+
+
+def artifact(place: Path, **selector: Any) -> Artifact:
+    claim = outcome("98.9", **selector)
+    return make_artifact(
+        place / "a",
+        {"main.py": COMPUTES},
+        launchers=LAUNCHERS,
+        experiments={"table": {"outcomes": {"accuracy": claim}}},
+    )
+
+
+def imported(place: Path, *arguments: str) -> list[dict[str, Any]]:
+    answer = call("evidence", "import", *arguments, "a", "--launcher", "main", cwd=place)
+    assert answer["exit_code"] == 0
+    runs: list[dict[str, Any]] = answer["result"]["runs"]
+    return runs
+
+
+def shown(place: Path, record: str) -> dict[str, Any]:
+    result = call("evidence", "show", record, "a", cwd=place)["result"]
+    assert result["intact"]
+    document: dict[str, Any] = result["document"]
+    return document
+
+
+def test_a_folder_of_outputs_is_a_run_and_its_values_are_found_not_made(tmp_path: Path) -> None:
+    found = artifact(tmp_path)
+    write(tmp_path, "old/metrics.json", '{"accuracy": 98.876}')
+    write(tmp_path, "old/deep/log.txt", "x")
+    (tmp_path / "old" / "link").symlink_to("/etc/hostname")
+    (one,) = imported(tmp_path, "old")
+    record = shown(tmp_path, one["record"])
+    assert record["recorder"]["level"] == "imported"
+    assert "nothing of it was seen" in record["recorder"]["gaps"][0]
+    assert [item["path"] for item in record["outputs"]] == [
+        "deep/log.txt",
+        "metrics.json",
+        "stderr.txt",
+        "stdout.txt",
+    ]
+    assert call("evidence", "verify", "a", cwd=tmp_path)["exit_code"] == 0
+    (value,) = audit(found.root, rerun=False).audit.values
+    assert value.obtained == "98.876"
+    assert value.evidence_level == "E2"
+    assert "INCOMPLETE_RECORD" in {finding.code for finding in value.findings}
+    refused = call("evidence", "attest", "a", cwd=tmp_path)
+    assert "imported" in refused["result"]["error"]["message"]
+
+
+def test_runs_of_an_mlflow_store(tmp_path: Path) -> None:
+    locator = {"metric": "val/acc"}
+    found = artifact(tmp_path)
+    document = json.loads((found.root / "rra.yaml").read_text())
+    selector = document["experiments"]["table"]["outcomes"]["accuracy"]["selector"]
+    selector.pop("json")
+    selector |= {"file": "mlruns", "mlflow": locator}
+    (found.root / "rra.yaml").write_text(json.dumps(document))
+    write(tmp_path, "mlruns/0/meta.yaml", "experiment_id: '0'\nname: Default\n")
+    for name, status in ((RUN, "3"), ("1" * 32, "4")):
+        write(tmp_path, f"mlruns/0/{name}/meta.yaml", META.format(name, status))
+        write(tmp_path, f"mlruns/0/{name}/metrics/val/acc", "1730000000000 98.90 0\n")
+        write(tmp_path, f"mlruns/0/{name}/params/lr", "0.1")
+        write(tmp_path, f"mlruns/0/{name}/params/n", "many")
+        write(tmp_path, f"mlruns/0/{name}/tags/mlflow.runName", f"run-{status}")
+    good, bad = imported(tmp_path, "mlruns")
+    assert [good["name"], good["ok"], bad["name"], bad["ok"]] == ["run-3", True, "run-4", False]
+    record = shown(tmp_path, good["record"])
+    assert (record["started"], record["ended"]) == ("2024-10-27T03:33:20Z", "2024-10-27T03:34:20Z")
+    assert record["resources"]["wall"] == 60.5
+    assert record["parameters"] == {"lr": 0.1}
+    (value,) = audit(found.root, rerun=False).audit.values
+    assert (value.obtained, value.evidence_level) == ("98.90", "E2")
+    assert [one["name"] for one in imported(tmp_path, "mlruns", "--run", RUN)] == ["run-3"]
+
+
+def test_runs_of_weights_and_biases(tmp_path: Path) -> None:
+    artifact(tmp_path)
+    files = "wandb/run-20240101_120000-abc/files"
+    write(tmp_path, f"{files}/wandb-summary.json", '{"acc": 0.98, "_runtime": 30}')
+    write(tmp_path, f"{files}/wandb-metadata.json", '{"startedAt": "2024-01-01T12:00:00Z"}')
+    write(tmp_path, f"{files}/output.log", "acc 0.98\n")
+    (one,) = imported(tmp_path, "wandb")
+    record = shown(tmp_path, one["record"])
+    assert (record["started"], record["ended"]) == ("2024-01-01T12:00:00Z", "2024-01-01T12:00:30Z")
+    assert record["stdout"]["bytes"] == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["absent"], "no such directory"),
+        (["empty"], "holds no files"),
+        (["old", "--format", "wandb"], "holds no runs of wandb"),
+        (["old", "--run", "other"], "no run is called other"),
+    ],
+)
+def test_what_cannot_be_imported_is_said(tmp_path: Path, arguments: list[str], said: str) -> None:
+    artifact(tmp_path)
+    (tmp_path / "empty").mkdir()
+    write(tmp_path, "old/metrics.json", "{}")
+    answer = call(
+        "evidence", "import", arguments[0], "a", "--launcher", "main", *arguments[1:], cwd=tmp_path
+    )
+    assert answer["exit_code"] == 2
+    assert said in answer["result"]["error"]["message"]
+    assert not (tmp_path / "a" / "evidence" / "main").exists()
