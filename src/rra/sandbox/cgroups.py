@@ -26,7 +26,7 @@ from rra.sandbox.protocol import Availability, Usage
 
 _PROC = Path("/proc")
 _PREFIX = "rra-"
-_STALE_SECONDS = 3600.0
+_STALE_SECONDS = 60.0
 _ROUNDS, _PAUSE_SECONDS = 50, 0.02
 _PERIOD_US = 100_000
 _LEAST_QUOTA_US = 1_000
@@ -123,7 +123,7 @@ class ControlGroup:
 
     def __init__(self, limits: Limits, places: Mapping[str, Place]) -> None:
         """Make it and set its limits, as far as that is possible here."""
-        self._name = f"{_PREFIX}{secrets.token_hex(6)}"
+        self._name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
         self._folders: dict[str, Place] = {}
         self.limited: tuple[Resource, ...] = ()
         for controller in (*_CONTROLLERS.values(), "cpuacct"):
@@ -250,11 +250,16 @@ def _wishes(resource: Resource, limits: Limits, version: int) -> list[tuple[str,
 
 
 def _sweep(folder: Path) -> None:
-    """Remove groups that killed processes of ours left, once they are old and empty."""
+    """Remove groups that killed processes of ours left: empty, and made by a process that is gone.
+
+    They have to be a minute old, too: the numbers of processes differ between namespaces.
+    """
     oldest = clock.now().timestamp() - _STALE_SECONDS
     for left in folder.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if left.stat().st_mtime < oldest and not _words(left / _MEMBERS):
+            owner = left.name.split("-")[1]
+            alive = owner.isdigit() and (_PROC / owner).exists()
+            if not alive and left.stat().st_mtime < oldest and not _words(left / _MEMBERS):
                 left.rmdir()
 
 

@@ -6,6 +6,7 @@ kernel then holds a program to it is not shown here.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,12 +121,15 @@ def test_a_group_outside_of_what_is_mounted_gives_no_place(tmp_path: Path) -> No
 
 def test_old_empty_groups_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = find_places(unified(tmp_path, "app/session"))
-    (tmp_path / "unified/app/rra-left").mkdir()
+    left, ours = (tmp_path / f"unified/app/rra-{pid}-00" for pid in (99999999, os.getpid()))
+    left.mkdir()
+    ours.mkdir()
     ControlGroup(Limits(), places)
-    assert (tmp_path / "unified/app/rra-left").is_dir()
+    assert left.is_dir()
     monkeypatch.setattr(module, "_STALE_SECONDS", -60.0)
     ControlGroup(Limits(), places)
-    assert not (tmp_path / "unified/app/rra-left").exists()
+    assert not left.exists()
+    assert ours.is_dir()
 
 
 def test_the_machine_has_memory() -> None:
