@@ -26,9 +26,12 @@ def evidence_findings(
     """
     if found.stored is None:
         return [_unexecuted(outcome, store)]
-    findings = [*_tampered(outcome, found)]
-    findings += _stale(artifact, found.stored, core)
-    findings += _incomplete(outcome, found.stored.record)
+    runs = (found.stored, *found.others)
+    findings = [finding for stored in runs for finding in _tampered(stored)]
+    findings += _edited(outcome, found)
+    for stored in runs:
+        findings += _stale(artifact, stored, core)
+        findings += _incomplete(outcome, stored.record)
     return findings
 
 
@@ -47,32 +50,30 @@ def _unexecuted(outcome: Outcome, store: EvidenceStore) -> Finding:
     return Finding(code=code, status="refuted", material=True, message=message)
 
 
-def _tampered(outcome: Outcome, found: Found) -> list[Finding]:
-    findings: list[Finding] = []
-    stored = found.stored
-    if stored is None:
-        return findings
+def _tampered(stored: StoredRecord) -> list[Finding]:
     problems = verify_record(stored)
-    if problems:
-        shown = "; ".join(f"{problem.path}: {problem.message}" for problem in problems[:_SHOWN])
-        findings.append(
-            Finding(
-                code="TAMPERED",
-                status="refuted",
-                material=True,
-                message=f"the evidence is not as the run left it: {shown}",
-                places=[problem.path for problem in problems],
-            )
+    if not problems:
+        return []
+    shown = "; ".join(f"{problem.path}: {problem.message}" for problem in problems[:_SHOWN])
+    return [
+        Finding(
+            code="TAMPERED",
+            status="refuted",
+            material=True,
+            message=f"the evidence is not as the run left it: {shown}",
+            places=[problem.path for problem in problems],
         )
-    if found.edited:
-        file = f"outputs/{outcome.selector.launcher}/{outcome.selector.file}"
-        message = f"{file} is not what any recorded run left; it was changed afterwards"
-        findings.append(
-            Finding(
-                code="TAMPERED", status="refuted", material=True, message=message, places=[file]
-            )
-        )
-    return findings
+    ]
+
+
+def _edited(outcome: Outcome, found: Found) -> list[Finding]:
+    if not found.edited:
+        return []
+    file = f"outputs/{outcome.selector.launcher}/{outcome.selector.file}"
+    message = f"{file} is not what any recorded run left; it was changed afterwards"
+    return [
+        Finding(code="TAMPERED", status="refuted", material=True, message=message, places=[file])
+    ]
 
 
 def _stale(artifact: Artifact, stored: StoredRecord, core: str) -> list[Finding]:

@@ -12,7 +12,8 @@ from rra.audit.documents import FileRef, Trace
 from rra.errors import CorruptError, RraError, SelectError
 from rra.evidence import EvidenceStore, StoredRecord
 from rra.launch.inputs import role_of
-from rra.model import ExecutionRecord, Manifest, Outcome
+from rra.launch.request import DEFAULT_INSTANCE
+from rra.model import ExecutionRecord, Manifest, Outcome, RunSelection
 from rra.values.selectors import OutcomeValue, Selected, locator_of, select_outcome
 
 MAX_INPUTS = 200
@@ -25,13 +26,15 @@ class Found:
 
     Attributes:
         value: The value with its place; None when the selector finds none.
-        stored: The record that the value belongs to.
+        stored: The record that the value belongs to; of several runs, the first.
+        others: The records of the other runs that the value is made of.
         edited: The working copy of the output is not what the newest record left.
         error: Why there is no value.
     """
 
     value: OutcomeValue | None = None
     stored: StoredRecord | None = None
+    others: tuple[StoredRecord, ...] = ()
     edited: bool = False
     error: SelectError | None = None
 
@@ -59,9 +62,17 @@ def trace_value(artifact: Artifact, outcome_id: str, *, evidence: Path | None = 
 def find_value(artifact: Artifact, outcome: Outcome, store: EvidenceStore) -> Found:
     """Look for an outcome's value in the working outputs, then in the newest successful record.
 
-    A record that cannot be read counts as none here; `rra.audit.integrity` reports it.
+    One that is read from several runs is looked for in the newest record of each, where all are
+    there. A record that cannot be read counts as none here; `rra.audit.integrity` reports it.
     """
     launcher = outcome.selector.launcher
+    runs = _several(artifact, outcome, store)
+    if runs:
+        try:
+            together = select_outcome([run.outputs for run in runs], outcome)
+            return Found(together, runs[0], runs[1:])
+        except SelectError as raised:
+            return Found(stored=runs[0], others=runs[1:], error=raised)
     stored = newest(store, launcher)
     working = artifact.root / layout.OUTPUTS_DIR / launcher
     error: SelectError | None = None
@@ -80,11 +91,42 @@ def find_value(artifact: Artifact, outcome: Outcome, store: EvidenceStore) -> Fo
 
 
 def newest(store: EvidenceStore, launcher: str) -> StoredRecord | None:
-    """Return the newest successful record of a launcher that can be read."""
+    """Return the newest successful record of a launcher's usual run, or of any instance."""
     try:
-        return store.latest(launcher)
+        good = [one for one in store.records(launcher) if one.record.ok]
     except CorruptError:
         return None
+    usual = [one for one in good if one.record.instance == DEFAULT_INSTANCE]
+    return next(reversed(usual or good), None)
+
+
+def _several(
+    artifact: Artifact, outcome: Outcome, store: EvidenceStore
+) -> tuple[StoredRecord, ...]:
+    """Return the newest record of each seed that an outcome is read from; none if one lacks."""
+    runs = outcome.selector.runs
+    launcher = artifact.manifest.launchers[outcome.selector.launcher]
+    named = runs.seeds if isinstance(runs, RunSelection) else None
+    seeds = named or (launcher.seeds.values if runs == "all" and launcher.seeds else [])
+    if len(seeds) < 2:
+        return ()
+    wanted = dict(runs.parameters or {}) if isinstance(runs, RunSelection) else {}
+    taken = launcher.seeds.parameter if launcher.seeds is not None else None
+    usual = {
+        name: parameter.default
+        for name, parameter in launcher.parameters.items()
+        if parameter.default is not None and name != taken
+    }
+    try:
+        records = [one for one in store.records(outcome.selector.launcher) if one.record.ok]
+    except CorruptError:
+        return ()
+    newest_of = {
+        one.record.seed.declared: one
+        for one in records
+        if {k: v for k, v in one.record.parameters.items() if k != taken} == {**usual, **wanted}
+    }
+    return tuple(newest_of[seed] for seed in seeds) if set(seeds) <= newest_of.keys() else ()
 
 
 def _with_record(
