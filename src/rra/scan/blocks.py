@@ -24,7 +24,7 @@ _STARTS = re.compile(
     r"conda|mamba|pip3?|git (?:clone|lfs|submodule|checkout|tag|push|pull|fetch)|wget|curl|gdown|"
     r"docker|docker-compose|podman|nvidia-docker|singularity|apptainer|sbatch|qsub|bsub|just|"
     r"stata(?:-?(?:mp|se|MP|SE))?|[Ss]tata[MS][PE]|gnuplot|R CMD|scons|ninja|roslaunch|rosrun|"
-    r"uv|poetry|pixi|pdm|hatch|"
+    r"uv|poetry|pixi|pdm|hatch|tensorboard|[\w.-]+/bin/(?:pip|python)[\d.]*|"
     r"cmake|nmake|matlab|octave|perl|java|th|lua|cargo|go run|nextflow|dvc|mlflow|invoke|"
     r"horovodrun|"
     r"apt-get|apt|sudo|pytest|tox|nox|snakemake|streamlit|unzip|tar|srun|\./configure)"

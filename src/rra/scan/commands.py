@@ -116,6 +116,7 @@ def read_document(
     cloned: set[str] = set()
     fetched: set[str] = set()
     made: set[PurePosixPath] = set()
+    last = PurePosixPath()
     for line in lines:
         if line.output:
             continue
@@ -128,7 +129,8 @@ def read_document(
         if not text:
             continue
         text, leaves = _without_last_cd(text)
-        command = _where_fetched(_command(text, line, source, state, places), fetched)
+        last = state.workdir if state.workdir != PurePosixPath() else last
+        command = _where_fetched(_in_folder(text, line, source, state, last, places), fetched)
         if _is_meant(command, line, places):
             found.append(command)
             if not console_call(text) and pipelines(text) != [text]:
@@ -299,8 +301,8 @@ class _Block:
         for found in _MADE.finditer(text):
             for name in (found[1] or found[2]).split():
                 place = normal(self.workdir / name)
-                if place is not None and place != PurePosixPath():
-                    self.made.add(place)
+                if place not in {None, PurePosixPath()} and not re.search(r"[$<{*`]", name):
+                    self.made.add(PurePosixPath(str(place)))
 
 
 def _command(
@@ -333,6 +335,26 @@ def _as_unix(text: str, source: PurePosixPath, state: _Block, places: Places) ->
     return expand_percent(
         as_unix(text, known.__contains__, surely=is_batch(source)), state.variables
     )
+
+
+def _in_folder(
+    text: str,
+    line: DocumentLine,
+    source: PurePosixPath,
+    state: _Block,
+    last: PurePosixPath,
+    places: Places,
+) -> Command:
+    """Read a command; what is not there is looked for where an earlier block went by ``cd``."""
+    command = _command(text, line, source, state, places)
+    found = command.script is not None or command.resolution == "built"
+    looks = command.resolution == "missing" or command.argv[:1] in {("matlab",), ("octave",)}
+    if found or not looks or state.workdir != PurePosixPath() or last == PurePosixPath():
+        return command
+    there = state.copy()
+    there.workdir = last
+    again = _command(text, line, source, there, places)
+    return again if again.script is not None or again.resolution == "built" else command
 
 
 def _respelled(text: str, state: _Block, places: Places) -> str:
@@ -403,8 +425,7 @@ def _command_of(
         words[0] = "python"
     names = {*values, *state.names}
     placeholders = find_placeholders(text, words, _Known(places, state.workdir), names)
-    elsewhere = state.away and source.parent == PurePosixPath()
-    seen = Places((), (), packages=places.packages) if elsewhere else places
+    seen = _beside(source, places) if state.away else places
     resolved = resolve(words, state.workdir, source, seen)
     resolved = _because_of_placeholders(resolved, placeholders)
     kind = _kind(words, resolved, places)
@@ -424,6 +445,14 @@ def _command_of(
         why=resolved.why,
         built_by=resolved.built_by,
     )
+
+
+def _beside(source: PurePosixPath, places: Places) -> Places:
+    """Return what is left of a repository in a folder that is none of it: the document's own."""
+    if source.parent == PurePosixPath():
+        return Places((), (), packages=places.packages)
+    files = [path for path in places.files if path.parent == source.parent]
+    return Places(files, {source.parent}, packages=places.packages)
 
 
 def _place_of(resolved: Resolved) -> str:
@@ -489,7 +518,9 @@ def _is_mention(command: Command, line: DocumentLine, places: Places) -> bool:
     """Tell whether a line only names a file or a setting: ``./data/a.csv``, ``script = run.sh``."""
     words = line.text.split()
     first = words[0]
-    if first.endswith(":") or _CONTROL.match(line.text):
+    if first.endswith(":") or first.startswith(("-", "Traceback")) or _CONTROL.match(line.text):
+        return True
+    if first == "R" and command.script is None and not re.match(r"R\s+(?:CMD\b|-|<)", line.text):
         return True
     if len(words) > 1 and words[1] in {"=", ":=", "<-", "->", "=>", "+="}:
         return True
@@ -507,10 +538,13 @@ def _first_simple(text: str) -> list[str]:
     """Return the first command of a line that looks like a program of interest."""
     simple = [words for _, words in simple_commands(text) if words]
     of_interest = SHELLS | SHOWERS | RUNNERS
+    silent = _BUILTINS | SHOWERS
     for candidate in simple:
         if PYTHON.match(candidate[0]) or candidate[0] in of_interest:
+            if candidate[0] in SHOWERS and any(one[0] not in silent for one in simple):
+                continue
             return candidate
-    working = [words for words in simple if words[0] not in _BUILTINS]
+    working = [words for words in simple if words[0] not in silent]
     return (working or simple or [[]])[0]
 
 

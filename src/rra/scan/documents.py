@@ -61,6 +61,7 @@ _SAYS_RUN = re.compile(
 )
 _SAYS_USE = re.compile(r"(?i)\b(?:with|using|use|by|via|just|do|and|then)\b\W*$")
 _RUNNABLE = re.compile(r"\.(?:sh|py|bash|R|r|pl|jl|exe|bat|csh|slurm|rb|lua|out|x|run)$")
+_PLACED = re.compile(r"^[\w.-]+(?:/[\w.-]+)+\.(?:sh|bash|py|pl|R|jl)\s+[^\s(:=,]")
 _SOURCED = re.compile(r"\.(?:R|r|Rmd|jl|m|do)$")
 _NOTHING_SAID = frozenset({"pip install", "pip3 install", "conda install", "apt install"})
 _LABEL = re.compile(r"^\s*[A-Z][\w /()-]{0,40}:\s+(?=\S)")
@@ -239,7 +240,7 @@ def plain_lines(text: str, programs: Collection[str] = ()) -> list[DocumentLine]
         first = plain.split(maxsplit=1)[0] if plain else ""
         known = starts_program(plain, programs) or "./" in first
         stands_alone = number == 1 or not lines[number - 2].strip() or line[:1] in " \t"
-        if prompt and plain and (known or prompt[0].strip() in {"$", "%"}):
+        if prompt and plain and (known or prompt[0].strip() == "$"):
             found.append(DocumentLine(plain, number, block, prompted=True, sure=True))
         elif known and stands_alone and _is_typed(plain, number, lines):
             found.append(DocumentLine(plain, number, block))
@@ -360,7 +361,8 @@ def running_text(
             yield DocumentLine(span[3:].strip(), number, block, inline=True, console="matlab")
             continue
         text = PROMPT.sub("", span.strip())
-        if _is_command_said(text, line[:start], programs) or _SOURCED.search(console_file(text)):
+        told = _PLACED.match(text) or _SOURCED.search(console_file(text))
+        if told or _is_command_said(text, line[:start], programs):
             yield DocumentLine(text, number, block, inline=True)
     if not spans:
         plain = _LIST_MARK.sub("", line).strip().removesuffix("**")

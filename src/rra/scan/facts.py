@@ -11,11 +11,11 @@ from rra.scan.objects import AbsolutePath, Command, Licence, PythonFile, PythonH
 
 _ABSOLUTE = re.compile(
     r"^(?:file://)?(?:/(?:home|Users|mnt|media|data\d*|scratch|nfs|gpfs|lustre|ssd|raid|work|private"
-    r"|root|datasets?|checkpoints?|volumes?|srv|storage|opt|results?|content|kaggle|workspace)/"
+    r"|root|projects?|export|datasets?|checkpoints?|volumes?|srv|storage|opt|results?|content|kaggle|workspace)/"
     r"|~/|[A-Za-z]:[\\/](?![\\/]))"
 )
 _ABSOLUTE_IN_TEXT = re.compile(
-    r"(?<![\w.$}/:])(/(?:home|Users|mnt|media|scratch|nfs|gpfs|lustre|raid|private|storage)/[\w./-]+)"
+    r"(?<![\w.$}/:])(/(?:home|Users|mnt|media|scratch|nfs|gpfs|lustre|raid|private|storage|export|work|projects)/[\w./-]+)"
 )
 _WHOLE_WORD = re.compile(r"(?<![\w./:~-])((?:/|[A-Za-z]:\\)[\w.+~/\\@-]{3,300})")
 _MANIFEST = re.compile(
@@ -38,6 +38,7 @@ _LICENCES = (
     ("CC-BY-SA-4.0", r"attribution-sharealike 4\.0"),
     ("CC-BY-NC-4.0", r"attribution-noncommercial 4\.0"),
     ("CC-BY-4.0", r"attribution 4\.0 international"),
+    ("BSL-1.0", r"boost software license"),
     ("Unlicense", r"this is free and unencumbered software"),
     ("ISC", r"permission to use, copy, modify, and/or distribute this software"),
     ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither (?:the )?name"),
@@ -69,6 +70,26 @@ _LICENCE_NAMES = {
 }
 """Names that mean one licence only; ``BSD`` and ``GPL`` alone do not say which."""
 _SPDX_HEADER = re.compile(r"SPDX-License-Identifier:\s*([\w.+-]{2,40})\s*$", re.MULTILINE)
+_LICENCE_FILE = re.compile(r"(?i)^(?:licen[cs]e|licen[cs]ia|lizenz|copying|copyright$|unlicense)")
+_README_LICENCE = re.compile(
+    r"(?i)^[#*=\s]*licen[cs]e[*#:\s]*\n(?:[=-]{3,}\n)?\s*([\w. +()>=,-]{3,30}?)(?:[.;:,]|\s*$)|"
+    r"^[*_\s]*licen[cs]e[*_]*:\s*[*_]*([\w. +-]{3,30}?)[*_.\s]*$",
+    re.MULTILINE,
+)
+_AT_LEAST = (
+    re.compile(r"(?i)\bpython\s*(?:version\s*)?(?:>=|≥|at least)\s*(3\.\d{1,2})"),
+    re.compile(
+        r"(?i)\bpython\s*(?:version\s*)?(3\.\d{1,2})(?:\.\d+)?\s*"
+        r"(?:\+|,?\s*\(?(?:or|and)\s+(?:newer|later|higher|above|up|greater|more recent)\b)"
+    ),
+)
+_MADE_FOR = (
+    re.compile(r"\b(?:conda|mamba|micromamba)\s+create\b.*?\bpython\s*={1,2}\s*(\d\.\d{1,2})"),
+    re.compile(r"\bvirtualenv\b.*?\s(?:-p|--python)[\s=]+\S*?python(\d\.\d{1,2})"),
+    re.compile(r"^python(\d\.\d{1,2})\s+-m\s+venv\b"),
+    re.compile(r"^py\s+-(\d\.\d{1,2})(?:-\d\d)?\s+-m\s+venv\b"),
+    re.compile(r"\buv\s+venv\b.*?\s(?:-p|--python)[\s=]+(?:python)?(\d\.\d{1,2})"),
+)
 _README_PYTHON = re.compile(
     r"\bpython\s*(?:version\s*)?(?P<v>[23]\.\d{1,2}(?:\.\d+)?)", re.IGNORECASE
 )
@@ -81,7 +102,7 @@ def find_licence(texts: Mapping[PurePosixPath, str]) -> Licence | None:
         texts: Texts of the files in the repository's root.
     """
     for path, text in sorted(texts.items()):
-        if re.match(r"(?i)^(?:licen[cs]e|copying|copyright$|unlicense)", path.name):
+        if _LICENCE_FILE.match(path.name):
             plain = " ".join(text.lower().split())
             for spdx, pattern in _LICENCES:
                 if re.search(pattern, plain):
@@ -91,7 +112,18 @@ def find_licence(texts: Mapping[PurePosixPath, str]) -> Licence | None:
     spdx = _project_licence(project) if project else ""
     if spdx:
         return Licence(spdx, PurePosixPath("pyproject.toml"))
-    return next(_stated_licences(texts), None)
+    return next(_stated_licences(texts), None) or _licence_in_readme(texts)
+
+
+def _licence_in_readme(texts: Mapping[PurePosixPath, str]) -> Licence | None:
+    """Return the licence that a README names under a heading or behind the word for it."""
+    for path, text in sorted(texts.items()):
+        found = _README_LICENCE.search(text) if path.name.lower().startswith("readme") else None
+        named = (found[1] or found[2]).strip().lower() if found else ""
+        spdx = _LICENCE_NAMES.get(named, "")
+        if spdx:
+            return Licence(spdx, path)
+    return None
 
 
 def _stated_licences(texts: Mapping[PurePosixPath, str]) -> Iterator[Licence]:
@@ -109,7 +141,9 @@ def _stated_licences(texts: Mapping[PurePosixPath, str]) -> Iterator[Licence]:
 
 def _project_licence(text: str) -> str:
     try:
-        licence = tomllib.loads(text).get("project", {}).get("license", "")
+        data = tomllib.loads(text)
+        poetry = data.get("tool", {}).get("poetry", {})
+        licence = data.get("project", {}).get("license") or poetry.get("license", "")
     except (tomllib.TOMLDecodeError, AttributeError):
         return ""
     if isinstance(licence, dict):
@@ -124,18 +158,32 @@ def is_manifest(path: PurePosixPath) -> bool:
     return bool(_MANIFEST.match(path.name)) and len(path.parts) <= 2
 
 
-def python_hints(texts: Mapping[PurePosixPath, str]) -> tuple[PythonHint, ...]:
+def python_hints(
+    texts: Mapping[PurePosixPath, str], commands: Iterable[Command] = ()
+) -> tuple[PythonHint, ...]:
     """Return what a repository says about its Python version, the most binding first.
 
     Args:
         texts: Texts of the files in the repository's root.
+        commands: Commands of documents, of which those count that make an environment.
     """
-    return tuple(sorted(_hints(texts), key=lambda hint: not hint.exact))
+    hints = [*_hints(texts), *_environments(commands)]
+    return tuple(sorted(hints, key=lambda hint: not hint.exact))
+
+
+def _environments(commands: Iterable[Command]) -> Iterator[PythonHint]:
+    """Yield the versions for which documents have somebody make an environment."""
+    for command in commands:
+        for pattern in _MADE_FOR:
+            if found := pattern.search(command.text):
+                yield PythonHint(found[1], f"{command.source}:{command.line}", exact=True)
+                break
 
 
 def _hints(texts: Mapping[PurePosixPath, str]) -> Iterator[PythonHint]:
     patterns = (
         (r"^\.python-version$", r"^\s*(\d+\.\d+(?:\.\d+)?)\s*$", True),
+        (r"^Dockerfile", r"^FROM\s+(?:\S+/)?python:(\d+\.\d+(?:\.\d+)?)", True),
         (r"^runtime\.txt$", r"^python-(\d+\.\d+(?:\.\d+)?)", True),
         (r"^env(?:ironment)?.*\.ya?ml$", r"^\s*-\s*python\s*={1,2}\s*(\d+\.\d+(?:\.\d+)?)", True),
         (r"^Pipfile$", r"^python_version\s*=\s*[\"'](\d+\.\d+)", True),
@@ -144,6 +192,10 @@ def _hints(texts: Mapping[PurePosixPath, str]) -> Iterator[PythonHint]:
         (r"(?i)^readme", _README_PYTHON.pattern, False),
     )
     for path, text in sorted(texts.items()):
+        if path.name.lower().startswith("readme"):
+            for at_least in filter(None, (one.search(text) for one in _AT_LEAST)):
+                line = text.count("\n", 0, at_least.start()) + 1
+                yield PythonHint(f">={at_least[1]}", f"{path}:{line}", exact=False)
         for name, pattern, exact in patterns:
             if re.match(name, path.name):
                 found = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)

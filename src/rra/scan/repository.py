@@ -43,7 +43,7 @@ from rra.scan.runs import Code, find_runs
 from rra.scan.snakefiles import snakefile_lines, snakefile_scripts
 from rra.scan.text import read_text
 from rra.scan.traits.repository import Seen, repository_traits, script_problems, trait_problems
-from rra.scan.windows import batch_lines
+from rra.scan.windows import batch_lines, is_batch
 
 _PYTHON2_MODULES = frozenset(
     {"cPickle", "ConfigParser", "urllib2", "Queue", "StringIO", "__builtin__", "commands"}
@@ -101,7 +101,7 @@ def scan_repository(root: Path, *, progress: Callable[[str], None] | None = None
     problems += [*order_problems(order), *_skip_problems(python_files, outputs)]
     problems += [*_path_problems(paths), *flag_problems((*commands, *nested), python_files)]
     result_files = tuple(path for path in files if looks_like_result(path))
-    hints = facts.python_hints(root_texts)
+    hints = facts.python_hints(root_texts, commands)
     tell("looking at notebooks, links and dates")
     seeds = tuple(seed for one in foreign.values() for seed in one.seeds)
     code = (python_files, shell_texts, started, outputs, result_files)
@@ -351,7 +351,7 @@ def _entry_point(
     kind = {".py": "python", ".ipynb": "notebook"}.get(path.suffix, "other")
     if path.name.lower().endswith("makefile"):
         kind = "make"
-    elif shell:
+    elif shell or is_batch(path):
         kind = "shell"
     if python is None:
         return EntryPoint(path, kind, documented)  # type: ignore[arg-type]

@@ -329,11 +329,11 @@ def _candidates(words: Sequence[str], workdir: PurePosixPath, places: Places) ->
         if not PYTHON.match(program):
             yield program
             return
-    elif find(program, workdir, places) and program.endswith(_CODE):
+    elif program.endswith(_CODE) and re.fullmatch(r"[\w.-]+", program):
         yield program
         return
     if program in SHELLS | SHOWERS:
-        if not (plain and re.search(r"(?:^|[/\\])(?:de)?activate(?:\.\w+)?$", plain[0])):
+        if not (plain and re.search(r"(?:^|[/\\])(?:de)?activate(?:\.\w+)?$|^~/\.", plain[0])):
             yield from plain[:1]
         return
     if PYTHON.match(program):
@@ -406,13 +406,16 @@ def _make(
     beside = normal(source.parent / given.get("-C", ".")) or folder
     told = workdir != PurePosixPath() or source.suffix in _CODE
     folders = dict.fromkeys((folder, beside) if told else (beside, folder))
-    for place in folders:
+    made_for_it = told and workdir not in places.folders
+    if made_for_it:
+        folders = dict.fromkeys((folder, workdir.parent))
+    for place in folders if not made_for_it else (folder,):
         for name in names:
             path = find(name, place, places)
             if path is not None:
                 return _make_target(path, targets, place, workdir, places)
     for name in ("CMakeLists.txt", "configure", "configure.ac", "Makefile.in", "Makefile.PL"):
-        for place in (*folders, workdir.parent):
+        for place in folders:
             made = find(name, place, places)
             if made is not None:
                 why = f"{made} makes the Makefile"

@@ -12,6 +12,7 @@ ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 PYTHON = re.compile(r"(?:\S*/)?(?:i?python(?:[\d.]+)?w?|py|pypy[\d.]*)(?:\.exe)?$")
 """Every spelling of the interpreter."""
 
+_PLACED = re.compile(r"[\w./~-]*/bin/(pip[\d.]*|jupyter|torchrun|accelerate)$")
 _SHELL_SYNTAX = frozenset("|&;<>()$`*?~")
 _CONTROL = frozenset({"do", "then", "else", "done", "fi", "{", "}", "(", ")", "!"})
 _SEPARATORS = frozenset({"|", "||", "&&", ";", "&", ";;", "|&"})
@@ -109,7 +110,8 @@ def take_wrappers(words: list[str]) -> tuple[tuple[tuple[str, str], ...], list[s
             break
         more, words = take_variables(inner)
         variables += more
-    return variables, words
+    placed = _PLACED.match("".join(words[:1]))
+    return variables, [placed[1], *words[1:]] if placed else words
 
 
 def _inside_wrapper(words: list[str]) -> list[str] | None:

@@ -284,7 +284,8 @@ def test_a_file_in_a_sentence_is_run_only_when_it_can_be() -> None:
 
 
 def test_a_folder_that_a_document_makes_is_worked_in() -> None:
-    places = Places([PurePosixPath("CMakeLists.txt")], {PurePosixPath()})
+    files = [PurePosixPath("CMakeLists.txt"), PurePosixPath("Makefile")]
+    places = Places(files, {PurePosixPath()})
     lines = markdown_lines("```\nmkdir -p build && cd build\ncmake ..\nmake -j4\n```\n")
     found = read_commands(lines, PurePosixPath("README.md"), places)
     assert [(c.text, c.workdir) for c in found] == [
@@ -358,3 +359,45 @@ def test_plain_text_joins_lines_and_takes_a_word_set_apart() -> None:
         ("make", 3),
         ("python main.py --n 3", 7),
     ]
+
+
+def test_a_later_block_goes_on_where_an_earlier_one_went() -> None:
+    text = "```\ncd src\npython train.py\n```\nand\n```\npython train.py --more\nbash run.sh\n```\n"
+    files = [PurePosixPath(name) for name in ("src/train.py", "other/train.py", "run.sh")]
+    places = Places(files, {parent for path in files for parent in path.parents})
+    found = read_commands(markdown_lines(text), PurePosixPath("README.md"), places)
+    assert [(str(c.script), c.workdir) for c in found] == [
+        ("src/train.py", "src"),
+        ("src/train.py", "src"),
+        ("run.sh", "."),
+    ]
+
+
+def test_what_a_shell_shows_is_not_what_a_line_runs() -> None:
+    found = one("cat results.txt | python main.py --n 3")
+    assert found.script == PurePosixPath("main.py")
+    assert one("cat results.txt | sort | uniq").script == PurePosixPath("results.txt")
+
+
+def test_files_of_somebodys_home_are_outside() -> None:
+    found = one("source ~/.bashrc")
+    assert (found.resolution, found.target) == ("outside", "")
+
+
+@pytest.mark.parametrize("text", ["R   chr1    2325140", "--rate=3 --more x", "Traceback (most"])
+def test_shown_output_is_no_command(text: str) -> None:
+    assert commands([DocumentLine(text, 3, 0)]) == []
+
+
+def test_a_sentence_names_a_script_with_its_words() -> None:
+    text = "Call `src/train.py --n 3`, see `src/train.py` and `src/train.py : 4`.\n"
+    assert [line.text for line in markdown_lines(text)] == ["src/train.py --n 3"]
+
+
+def test_comments_of_matlab_are_no_prompts() -> None:
+    assert plain_lines("% This is a demo of the paper.\n% See below\n") == []
+
+
+def test_pip_of_an_environment_is_pip() -> None:
+    found = one("env/bin/pip install -r requirements.txt")
+    assert (found.kind, found.target, found.argv[0]) == ("install", "", "pip")

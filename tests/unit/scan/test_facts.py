@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from rra.scan.facts import absolute_paths, find_licence, python_hints
-from rra.scan.objects import PythonFile, TextLiteral
+from rra.scan.objects import Command, PythonFile, TextLiteral
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,15 @@ from rra.scan.objects import PythonFile, TextLiteral
         ("DESCRIPTION", "Package: x\nLicense: GPL-2\n", "GPL-2.0-only"),
         ("DESCRIPTION", "Package: x\nLicense: MIT + file LICENSE\n", "MIT"),
         ("topics.py", "# SPDX-License-Identifier: MPL-2.0\nimport fire\n", "MPL-2.0"),
+        ("LICENCIA", "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n", "GPL-3.0-only"),
+        (
+            "LICENSE",
+            "Boost Software License - Version 1.0\nPermission is hereby granted, free of charge",
+            "BSL-1.0",
+        ),
+        ("pyproject.toml", '[tool.poetry]\nlicense = "GPL-3.0-only"\n', "GPL-3.0-only"),
+        ("README.md", "# X\n\n## License\n\nMIT\n", "MIT"),
+        ("README.org", "* License\n\n  MIT\n", "MIT"),
         # BSD alone does not say which of them.
         ("setup.py", "setup(name='x', license='BSD')", ""),
     ],
@@ -44,11 +53,45 @@ def test_a_licence_file_counts_more_than_what_packaging_says() -> None:
     [
         ("setup.py", "setup(python_requires='>=3.6,<3.8', packages=[])", ">=3.6,<3.8"),
         ("setup.cfg", "[options]\npython_requires = >=3.7\n", ">=3.7"),
+        ("README.md", "Needs Python >= 3.9 and more.\n", ">=3.9"),
+        ("Dockerfile", "FROM python:3.11-slim\nRUN true\n", "3.11"),
         ("env.yml", "dependencies:\n  - python=3.11.5=h7a1cb2a_0\n", "3.11.5"),
     ],
 )
 def test_python_versions(name: str, text: str, hint: str) -> None:
     assert [found.text for found in python_hints({PurePosixPath(name): text})] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("conda create --name x python=3.8 -y", "3.8"),
+        ("virtualenv -p python3.7 venv", "3.7"),
+        ("python3.10 -m venv x", "3.10"),
+        ("py -3.8 -m venv x", "3.8"),
+        ("uv venv --python 3.12", "3.12"),
+        ("python3.6 main.py", None),
+    ],
+)
+def test_documented_environments_say_the_version(text: str, version: str | None) -> None:
+    argv = tuple(text.split())
+    command = Command(text, PurePosixPath("README.md"), 4, "install", argv)
+    hints = [(hint.text, hint.source, hint.exact) for hint in python_hints({}, [command])]
+    assert hints == ([(version, "README.md:4", True)] if version else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("Python 3.8 or newer.", ">=3.8"),
+        ("Tested on Python 3.7+", ">=3.7"),
+        ("python 3.9.1 and above", ">=3.9"),
+        ("Tested with Python 3.8.", None),
+    ],
+)
+def test_a_readme_sets_a_limit_only_when_it_says_so(text: str, least: str | None) -> None:
+    hints = [hint.text for hint in python_hints({PurePosixPath("README.md"): text})]
+    assert [one for one in hints if one.startswith(">=")] == ([least] if least else [])
 
 
 def test_paths_of_containers_and_file_addresses_are_paths_of_a_machine() -> None:

@@ -38,7 +38,9 @@ _SUFFIXES = {
     "Stan": ".stan",
     "CMake": ".cmake",
     "PowerShell": ".ps1",
-    "Batch": ".bat",
+    "Batchfile": ".bat .cmd",
+    "Gnuplot": ".gp .gnu .plt .gnuplot",
+    "Snakemake": ".smk",
 }
 _OF = {suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 _MAKE = re.compile(r"^(?:GNUm|M|m)akefile(?:\.\w+)?$|\.mk$")
@@ -113,6 +115,8 @@ def _language(path: PurePosixPath) -> str | None:
         return "Make"
     if path.name == "CMakeLists.txt":
         return "CMake"
+    if path.name == "Snakefile":
+        return "Snakemake"
     return _OF.get(path.suffix.lower())
 
 
