@@ -13,6 +13,7 @@ packages=(
   podman          # images of environments of kind container
   runc            # starts containers where no cgroup may be made by systemd
   skopeo          # another client, which has to keep every digest
+  slurm-wlm       # a cluster of one node
   strace          # the recorder's full level
   zstd            # reads the layers of bundles without us
 )

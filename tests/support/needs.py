@@ -56,6 +56,13 @@ def _strace() -> bool:
     return _succeeds("strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "true")
 
 
+def _slurm() -> bool:
+    """The daemons and commands of Slurm are here, and may be started."""
+    programs = (("slurmctld", "-V"), ("slurmd", "-V"), ("munged", "--version"))
+    there = all(_succeeds(*argv) for argv in programs) and shutil.which("sbatch") is not None
+    return there and os.geteuid() == 0
+
+
 def _full_disk() -> bool:
     """A small file system of our own can be mounted."""
     mount = "mount -t tmpfs -o size=64k none /mnt"
@@ -84,6 +91,7 @@ NEEDS = {
     "skopeo": Need(lambda: _succeeds("skopeo", "--version"), "apt-get install skopeo"),
     "oras": Need(lambda: _succeeds(command("oras"), "version"), "run tools/debian13_tools.sh"),
     "cosign": Need(lambda: _succeeds(command("cosign"), "version"), "run tools/debian13_tools.sh"),
+    "slurm": Need(_slurm, "apt-get install slurm-wlm, and run the tests as root"),
     "openssl": Need(lambda: _succeeds("openssl", "version"), "apt-get install openssl"),
     "zstd": Need(lambda: _succeeds("zstd", "--version"), "apt-get install zstd"),
     "setpriv": Need(

@@ -119,7 +119,7 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
     matrix: bool = False,
     smoke: bool = False,
     reduced: bool = False,
-    jobs: int = 1,
+    jobs: int | None = None,
     resume: bool = False,
     force: bool = False,
     backend: str = "local",
@@ -143,10 +143,11 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
         matrix: Run each combination of the matrix of launchers that have one.
         smoke: Use the short parameters where a launcher has them.
         reduced: Use the reduced parameters where a launcher has them.
-        jobs: Most launchers that run at a time, within what they declare to need.
+        jobs: Most launchers that run at a time, within what they declare to need; one by default on
+            this machine. On a cluster, most of one array of jobs; as many as it lets by default.
         resume: Take up the last call on this artifact; its launchers, parameters and seeds count.
         force: Run the launchers that are named, or all, though they are up to date.
-        backend: Where they run: ``local``, or one that a distribution adds.
+        backend: Where they run: ``local``, ``slurm``, or one that a distribution adds.
         dry_run: Only say what would run, and why.
         sandbox: ``bwrap`` or ``none``; the best that works by default.
         task: Carry out this task, and nothing else, of the plan in the folder `path`. That is
@@ -181,7 +182,7 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
 class _How:
     """How what was asked for is carried out; see `run`."""
 
-    jobs: int
+    jobs: int | None
     resume: bool
     force: bool
     backend: str
@@ -194,7 +195,7 @@ def _planned_and_run(artifact: Artifact, asked: Asked, how: _How) -> RunSetResul
     from rra.launch import fetch_data, find_backend, make_plan, order_launchers
     from rra.sandbox import best_sandbox
 
-    if how.jobs < 1:
+    if how.jobs is not None and how.jobs < 1:
         message = f"--jobs {how.jobs}: at least one"
         raise UsageError(message, hint="leave it out to run one at a time")
     last = _last(artifact, asked) if how.resume else None

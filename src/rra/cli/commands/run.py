@@ -41,13 +41,14 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    default=1,
-    help="Most launchers at a time, within what they declare to need; 1 by default.",
+    help="Most launchers at a time, within what they declare to need; 1 by default here.",
 )
 @click.option("--force", is_flag=True, help="Also run what is up to date.")
 @click.option("--resume", is_flag=True, help="Take up the last run, as it was asked for.")
 @click.option("--dry-run", is_flag=True, help="Only say what would run, and why.")
-@click.option("--backend", default="local", help="Where launchers run; this machine by default.")
+@click.option(
+    "--backend", default="local", help="Where launchers run: local (the default) or slurm."
+)
 @click.option(
     "--sandbox",
     type=click.Choice(["bwrap", "none"]),

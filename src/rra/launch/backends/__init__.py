@@ -1,10 +1,11 @@
-"""Where the tasks of a plan run: on this machine, or wherever a distribution adds a backend for."""
+"""Where the tasks of a plan run: here, on Slurm, or where a distribution adds a backend for."""
 
 from __future__ import annotations
 
 from rra.launch.backends.choice import GROUP, find_backend
 from rra.launch.backends.local import LocalBackend
 from rra.launch.backends.protocol import Backend, Campaign, Running, Session
+from rra.launch.backends.slurm import SlurmBackend
 
 __all__ = [
     "GROUP",
@@ -13,5 +14,6 @@ __all__ = [
     "LocalBackend",
     "Running",
     "Session",
+    "SlurmBackend",
     "find_backend",
 ]

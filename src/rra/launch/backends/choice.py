@@ -7,6 +7,7 @@ import importlib.metadata
 from rra.errors import UnavailableError, UsageError
 from rra.launch.backends.local import LocalBackend
 from rra.launch.backends.protocol import Backend
+from rra.launch.backends.slurm import SlurmBackend
 
 GROUP = "rra.backends"
 """Entry point group in which a distribution names the backends that it adds."""
@@ -19,7 +20,7 @@ def find_backend(name: str) -> Backend:
         UsageError: Nothing here knows it.
         UnavailableError: What is installed for it cannot be loaded.
     """
-    own: dict[str, Backend] = {one.name: one for one in (LocalBackend(),)}
+    own: dict[str, Backend] = {one.name: one for one in (LocalBackend(), SlurmBackend())}
     if name in own:
         return own[name]
     for entry in importlib.metadata.entry_points(group=GROUP, name=name):

@@ -154,7 +154,7 @@ class LocalSession:
                 continue
             live = [one for one in self._jobs.values() if one.thread and one.thread.is_alive()]
             room = fits(job.task.share, [one.task.share for one in live], self._whole)
-            if len(live) >= self._campaign.jobs or not room:
+            if len(live) >= (self._campaign.jobs or 1) or not room:
                 return
             job.started = clock.monotonic()
             job.thread = threading.Thread(target=self._work, args=(job,), name=job.task.id)

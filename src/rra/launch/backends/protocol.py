@@ -33,7 +33,7 @@ class Campaign:
         plan: The plan; it stands as ``plan.json`` in the folder, too.
         directory: Folder of the campaign, on the file system of the outputs. Results lie in
             it; a backend may keep files of its own in a folder of its own name.
-        jobs: Most tasks at a time.
+        jobs: Most tasks at a time; None leaves that to the backend.
         progress: Told about steps that may last, from any thread.
         on_line: Told a task's id and the newest line that its launcher prints, from any thread.
         watched: Whether somebody looks at what runs, so that its memory is worth asking for.
@@ -42,7 +42,7 @@ class Campaign:
     artifact: Artifact
     plan: Plan
     directory: Path
-    jobs: int = 1
+    jobs: int | None = None
     progress: Callable[[str], None]
     on_line: Callable[[str, str], None] = unheard
     watched: bool = False

@@ -1,0 +1,110 @@
+"""Runs as jobs of a real Slurm: arrays, dependencies, and every way in which a job ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rra import api
+from rra.artifact import Artifact
+from rra.evidence import EvidenceStore, verify_record
+from tests.services.slurm import Cluster, running
+from tests.support.needs import needs, require
+from tests.support.runs import write_artifact
+
+pytestmark = needs("slurm")
+
+SEEDED = {"seeds": {}, "outputs": ["x"]}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    require("slurm")
+    with running(tmp_path_factory.mktemp("slurm")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(cluster: Cluster, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster, and one cache for all tests of this file: there is one environment only."""
+    monkeypatch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
+    monkeypatch.setenv("RRA_CACHE", str(cache))
+
+
+def artifact(root: Path, scripts: dict[str, str], **launchers: dict[str, Any]) -> Artifact:
+    files = {f"launchers/{name}.sh": f"{script}\n" for name, script in scripts.items()}
+    declared = {name: launchers.get(name, {"outputs": ["x"]}) for name in scripts}
+    first = next(iter(scripts))
+    selector = {"launcher": first, "file": "x", "regex": "(?P<value>.+)", "pick": "first"}
+    outcome = {"type": "category", "reported": "x", "selector": selector}
+    experiments = {"table": {"outcomes": {"line": outcome}}}
+    return write_artifact(root, files, launchers=declared, experiments=experiments)
+
+
+def on_slurm(made: Artifact, **more: Any) -> api.RunSetResult:
+    return api.run(made.root, backend="slurm", sandbox="none", **more)
+
+
+def states(result: api.RunSetResult) -> dict[str, tuple[str, bool]]:
+    return {run.task: (run.state, run.ok) for run in result.runs}
+
+
+def jobs_of(cluster: Cluster, made: Artifact, launcher: str) -> list[str]:
+    """Return the numbers of the arrays that hold a launcher's tasks."""
+    (plan,) = (made.root / "outputs").glob(".rra-runs/*/plan.json")
+    nonce = plan.parent.name.partition("-")[2]
+    said = cluster.ask("squeue", "-h", "--states=all", "-o", "%F %j")
+    rows = [line.split() for line in said.splitlines()]
+    return sorted({number for number, name in rows if nonce in name and name.endswith(launcher)})
+
+
+def test_seeds_are_one_array_and_each_waits_for_its_own(tmp_path: Path, cluster: Cluster) -> None:
+    """Four runs of two launchers write evidence of one artifact, two at a time; all is there."""
+    scripts = {
+        "first": 'echo "$RRA_SEED" > "$RRA_OUTPUT_DIR/x"',
+        "second": 'sed s/^/2/ "$RRA_OUTPUTS_ROOT/first/x" > "$RRA_OUTPUT_DIR/x"',
+        "table": 'cat "$RRA_OUTPUTS_ROOT"/second/*/x > "$RRA_OUTPUT_DIR/x"',
+    }
+    second, table = {"needs": ["first"], **SEEDED}, {"needs": ["second"], "outputs": ["x"]}
+    made = artifact(tmp_path, scripts, first=SEEDED, second=second, table=table)
+    lines: list[str] = []
+    done = on_slurm(made, seeds="3,4", progress=lines.append)
+    assert done.ok, done
+    assert (made.root / "outputs/second/seed=3/x").read_text() == "23\n"
+    assert (made.root / "outputs/table/x").read_text() == "23\n24\n"
+    assert [len(jobs_of(cluster, made, name)) for name in scripts] == [1, 1, 1]
+    stored = EvidenceStore(made.root / "evidence").records()
+    assert [problem for one in stored for problem in verify_record(one)] == []
+    assert {one.digest for one in stored} == {run.record for run in done.runs}
+    assert len(stored) == 5
+    again = on_slurm(made, seeds="3,4")
+    assert {run.state for run in again.runs} == {"current"}
+
+
+def test_a_failure_stops_what_needs_it_and_nothing_else(tmp_path: Path, cluster: Cluster) -> None:
+    scripts = {
+        "first": 'echo "$RRA_SEED" > "$RRA_OUTPUT_DIR/x"; [ "$RRA_SEED" = 3 ] || exit 7',
+        "second": 'cp "$RRA_OUTPUTS_ROOT/first/x" "$RRA_OUTPUT_DIR/x"',
+    }
+    made = artifact(tmp_path, scripts, first=SEEDED, second={"needs": ["first"], **SEEDED})
+    done = on_slurm(made, seeds="3,4")
+    assert done.exit_code == 1
+    assert states(done) == {
+        "first/seed=3": ("ran", True),
+        "first/seed=4": ("ran", False),
+        "second/seed=3": ("ran", True),
+    }
+    assert [problem.message for problem in done.problems][-1:] == [
+        "second/seed=4 did not run: a launcher it needs failed"
+    ]
+    (failed,) = (run for run in done.runs if not run.ok)
+    assert "ended with exit status 7" in failed.message
+    assert failed.record.startswith("sha256:")
