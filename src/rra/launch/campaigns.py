@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rra._base import clock
 from rra._base.files import remove_tree, storage_errors
-from rra.errors import CorruptError
+from rra.errors import CorruptError, StorageError
 from rra.launch.execute import has_ended
 from rra.launch.tasks import PLAN, Plan, read_plan
 
@@ -46,9 +46,21 @@ def campaign_folder(
     with owner:
         fcntl.flock(owner, fcntl.LOCK_EX)
         if taken_up is None:
-            plan.write(folder / PLAN)
+            try:
+                plan.write(folder / PLAN)
+            except StorageError:
+                _undo(folder)
+                raise
             _prune(base, keep=folder)
         yield folder
+
+
+def _undo(folder: Path) -> None:
+    """Remove a folder that got no plan, and those above it that were made for it alone."""
+    remove_tree(folder)
+    with contextlib.suppress(OSError):
+        folder.parent.rmdir()
+        folder.parent.parent.rmdir()
 
 
 def latest_campaign(outputs_root: Path) -> tuple[Path, Plan] | None:
