@@ -108,3 +108,24 @@ def test_a_failure_stops_what_needs_it_and_nothing_else(tmp_path: Path, cluster:
     (failed,) = (run for run in done.runs if not run.ok)
     assert "ended with exit status 7" in failed.message
     assert failed.record.startswith("sha256:")
+
+
+def test_a_job_that_takes_too_much_memory_says_so(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SBATCH_MEM_PER_NODE", "300")
+    script = 'python3 -c "import time; kept = bytearray(700 << 20); time.sleep(60)"'
+    made = artifact(tmp_path, {"first": script})
+    done = on_slurm(made)
+    assert done.exit_code == 1
+    assert "for want of memory" in done.runs[0].message
+
+
+def test_a_job_is_ended_at_its_own_limit_of_time(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rra.launch.backends.slurm.arrays._PREPARATION", 0)
+    limited = {"outputs": ["x"], "limits": {"wall": 1}}
+    done = on_slurm(artifact(tmp_path, {"first": "sleep 60"}, first=limited))
+    assert done.exit_code == 1
+    assert "limit of time of its job" in done.runs[0].message

@@ -282,6 +282,8 @@ class SlurmSession:
         end = self._journal.end(*job.place)
         if end is not None and end.late:
             return "timeout"
+        if self._journal.was_too_large(*job.place):
+            return "memory"
         state = self._state_now(job)
         return ENDED.get(state.state, "infrastructure") if state is not None else "infrastructure"
 

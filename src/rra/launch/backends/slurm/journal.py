@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,18 @@ class Journal:
         except FileNotFoundError:
             return ""
         return "\n".join(text.splitlines()[-lines:])
+
+    def was_too_large(self, group: int, index: int) -> bool:
+        """Tell whether the node says in the job's log that it ended it for its memory.
+
+        Where the accounting of a node, not the kernel, holds jobs to their memory, the controller
+        only knows that the job failed (seen in 22.05).
+        """
+        lines = self.last_lines(group, index).splitlines()
+        return any(
+            line.startswith("slurmstepd") and re.search(r"memory limit|oom.kill", line)
+            for line in lines
+        )
 
     def _marks(self, kind: str) -> Iterator[tuple[int, int]]:
         with os.scandir(self._ends) as entries:
