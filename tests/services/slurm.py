@@ -80,10 +80,10 @@ class Cluster:
     def start_controller(self) -> None:
         self.start("slurmctld", "-D")
 
-    def kill_controller(self) -> None:
-        """End the controller at once, as a crash does."""
-        self.daemons["slurmctld"].kill()
-        self.daemons["slurmctld"].wait()
+    def end_controller(self) -> None:
+        """End the controller as for maintenance; what runs on the node goes on."""
+        self.daemons["slurmctld"].terminate()
+        self.daemons["slurmctld"].wait(20)
 
     def ask(self, *argv: str) -> str:
         """Return what a command of Slurm prints; empty where it fails."""
@@ -100,6 +100,14 @@ class Cluster:
             time.sleep(0.1)
         logs = "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.log"))
         raise AssertionError(f"Slurm does not start:\n{logs}")
+
+    def wait_up(self) -> None:
+        """Wait until the controller answers."""
+        for _ in range(_TRIES):
+            if "UP" in self.ask("scontrol", "ping"):
+                return
+            time.sleep(0.1)
+        raise AssertionError("the controller does not answer")
 
     def end(self) -> None:
         for daemon in reversed(self.daemons.values()):

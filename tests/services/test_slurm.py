@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +111,55 @@ def test_a_failure_stops_what_needs_it_and_nothing_else(tmp_path: Path, cluster:
     (failed,) = (run for run in done.runs if not run.ok)
     assert "ended with exit status 7" in failed.message
     assert failed.record.startswith("sha256:")
+
+
+#: Says that it has begun and waits for a file, each beside the artifact.
+WAITS = (
+    'touch "{0}/begun-$RRA_SEED"; n=0\n'
+    'while [ ! -e "{0}/go" ] && [ $((n += 1)) -lt 1200 ]; do sleep 0.1; done\n'
+    'echo "$RRA_SEED" > "$RRA_OUTPUT_DIR/x"'
+)
+READS = 'sed s/^/2/ "$RRA_OUTPUTS_ROOT/first/x" > "$RRA_OUTPUT_DIR/x"'
+
+
+def client(made: Artifact, *options: str) -> subprocess.Popen[str]:
+    """Start ``rra run`` on the cluster in a process of its own."""
+    argv = [sys.executable, "-m", "rra", "run", "-C", str(made.root), "--backend", "slurm"]
+    return subprocess.Popen(
+        [*argv, "--sandbox", "none", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(1200):
+        if path.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{path} did not appear")
+
+
+def test_jobs_outlive_client_and_controller_and_are_taken_up(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    scripts = {"first": WAITS.format(tmp_path), "second": READS}
+    second = {"needs": ["first"], **SEEDED}
+    made = artifact(tmp_path / "a", scripts, first=SEEDED, second=second)
+    with client(made, "--seeds", "3,4") as dead:
+        wait_for(tmp_path / "begun-3")
+        wait_for(tmp_path / "begun-4")
+        dead.kill()
+    cluster.end_controller()
+    (tmp_path / "go").touch()
+    cluster.start_controller()
+    cluster.wait_up()
+    done = on_slurm(made, resume=True)
+    assert done.ok, done
+    assert (made.root / "outputs/second/seed=4/x").read_text() == "24\n"
+    assert len(EvidenceStore(made.root / "evidence").records()) == 4, "nothing ran twice"
+    assert [len(jobs_of(cluster, made, name)) for name in scripts] == [1, 1]
 
 
 def test_a_job_that_takes_too_much_memory_says_so(
