@@ -218,6 +218,10 @@ class PatchError(RraError):
     exit_code = 1
 
 
+class HungUp(KeyboardInterrupt):
+    """The terminal is gone (SIGHUP), such as when a connection broke: an interrupt by nobody."""
+
+
 class InternalError(RraError):
     """A fault of `rra` itself."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -160,6 +161,42 @@ def test_jobs_outlive_client_and_controller_and_are_taken_up(
     assert (made.root / "outputs/second/seed=4/x").read_text() == "24\n"
     assert len(EvidenceStore(made.root / "evidence").records()) == 4, "nothing ran twice"
     assert [len(jobs_of(cluster, made, name)) for name in scripts] == [1, 1]
+
+
+def test_jobs_go_on_when_only_the_terminal_is_gone(tmp_path: Path, cluster: Cluster) -> None:
+    made = artifact(tmp_path / "a", {"first": WAITS.format(tmp_path)}, first=SEEDED)
+    with client(made, "--seeds", "3") as gone:
+        wait_for(tmp_path / "begun-3")
+        gone.send_signal(signal.SIGHUP)
+        assert gone.wait(60) == 130
+    (tmp_path / "go").touch()
+    done = on_slurm(made, resume=True)
+    assert done.ok, done
+    assert len(EvidenceStore(made.root / "evidence").records()) == 1
+    assert len(jobs_of(cluster, made, "first")) == 1, "nothing was submitted again"
+
+
+def test_an_interrupt_ends_jobs_with_records_that_say_so(tmp_path: Path, cluster: Cluster) -> None:
+    scripts = {"first": WAITS.format(tmp_path), "second": READS}
+    made = artifact(tmp_path / "a", scripts, first=SEEDED, second={"needs": ["first"], **SEEDED})
+    with client(made, "--seeds", "3") as running_client:
+        wait_for(tmp_path / "begun-3")
+        running_client.send_signal(signal.SIGINT)
+        assert running_client.wait(60) == 130
+    (stored,) = EvidenceStore(made.root / "evidence").records()
+    assert (stored.record.termination, stored.record.launcher.id) == ("cancelled", "first")
+    (tmp_path / "go").touch()
+    assert on_slurm(made, resume=True).ok, "what was cancelled is submitted again"
+
+
+def test_a_job_that_others_cancel_was_cancelled(tmp_path: Path, cluster: Cluster) -> None:
+    made = artifact(tmp_path / "a", {"first": WAITS.format(tmp_path)}, first=SEEDED)
+    with client(made, "--seeds", "3") as watching:
+        wait_for(tmp_path / "begun-3")
+        cluster.ask("scancel", *jobs_of(cluster, made, "first"))
+        said, _ = watching.communicate(timeout=120)
+    assert watching.returncode == 1
+    assert "cancelled" in said
 
 
 def test_a_job_that_takes_too_much_memory_says_so(

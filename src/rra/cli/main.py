@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 import rra
+from rra.errors import HungUp
 
 COMMANDS: dict[str, str] = {
     "scan": "Say what a repository holds, how it is run, and what will get in the way.",
@@ -162,7 +163,7 @@ def _end_as_interrupted() -> None:
 
     def interrupt(number: int, _frame: object) -> None:
         signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        raise HungUp if number == signal.SIGHUP else KeyboardInterrupt
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from rra._base import clock
 from rra.artifact import layout
+from rra.errors import HungUp
 from rra.evidence import StoredRecord
 from rra.launch.backends.protocol import Backend, Campaign, Running, Session
 from rra.launch.execute import TaskResult
@@ -66,7 +67,8 @@ def carry_out(
     """Run what is due of a plan, and return what became of each task, in its order.
 
     A task that fails stops only what needs it. An interrupt, or a run that cannot even be tried,
-    cancels everything else first.
+    cancels everything else first; when only the terminal is gone, tasks of a backend that goes on
+    without us do.
 
     Args:
         campaign: The plan and what belongs to it.
@@ -81,8 +83,9 @@ def carry_out(
     session = backend.open(campaign)
     try:
         return _Driver(campaign, session, forced, tick).run(ordered=backend.ordered)
-    except BaseException:
-        _cancel(session)
+    except BaseException as ending:
+        if not (isinstance(ending, HungUp) and backend.ordered):
+            _cancel(session)
         raise
     finally:
         session.close()

@@ -60,6 +60,12 @@ def _read(
 ) -> dict[PurePosixPath, str]:
     texts: dict[PurePosixPath, str] = {}
     candidates = [path for path in files if path.suffix in {".py", ".ipynb"}]
+    if len(candidates) > _MAX_PYTHON_FILES:
+        # Scripts that are started lie near the top; a package lies deeper.
+        candidates = sorted(candidates, key=lambda path: (len(path.parts), path))
+        count = f"{_MAX_PYTHON_FILES} of {len(candidates)}"
+        message = f"only {count} Python files and notebooks were read, those nearest to the top"
+        problems.append(_warning(message, PurePosixPath()))
     for path in candidates[:_MAX_PYTHON_FILES]:
         if files[path] > MAX_TEXT_BYTES:
             problems.append(_warning("too large to be read", path))

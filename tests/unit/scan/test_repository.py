@@ -176,3 +176,16 @@ def test_third_party_imports_of_some_files(tmp_path: Path) -> None:
     )
     files = [PurePosixPath("a.py"), PurePosixPath("b.py")]
     assert third_party_imports(tmp_path, files) == ("numpy", "sklearn")
+
+
+def test_what_is_read_of_very_many_files_lies_near_the_top_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rra.scan.codefiles._MAX_PYTHON_FILES", 2)
+    for name in ("a/b/deep.py", "a/c/deep.py", "train.py", "z/near.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("import argparse\nargparse.ArgumentParser().parse_args()\n")
+    found = scan_repository(tmp_path)
+    assert [str(one.path) for one in found.entry_points] == ["train.py", "z/near.py"]
+    said = [one.message for one in found.problems]
+    assert any(text.startswith("only 2 of 4 Python files and notebooks were read") for text in said)

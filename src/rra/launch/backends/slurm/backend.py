@@ -30,6 +30,9 @@ _PAUSE = 0.2
 _FIRST_ASK, _LAST_ASK = 1.0, 30.0
 """Seconds between two questions to the controller, which serves a whole cluster."""
 
+_SETTLES = 10.0
+"""Seconds in which Slurm has to say how a job ended whose script has left its file."""
+
 _PATIENCE = 2
 """How often the controller has to say that a job is gone before its missing file counts: a shared
 file system may show a file seconds after it was written."""
@@ -284,8 +287,17 @@ class SlurmSession:
             return "timeout"
         if self._journal.was_too_large(*job.place):
             return "memory"
-        state = self._state_now(job)
+        state = self._settled_state(job)
         return ENDED.get(state.state, "infrastructure") if state is not None else "infrastructure"
+
+    def _settled_state(self, job: _Job) -> JobState | None:
+        """Return the last state of a job: while its processes end, Slurm names no reason."""
+        end = clock.monotonic() + _SETTLES
+        while (state := self._state_now(job)) is not None and state.live:
+            if clock.monotonic() >= end:
+                break
+            clock.sleep(_PAUSE)
+        return state
 
     def _state_now(self, job: _Job) -> JobState | None:
         try:
