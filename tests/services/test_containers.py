@@ -198,7 +198,7 @@ def test_a_launcher_that_does_not_end_leaves_no_container(tmp_path: Path) -> Non
     root = artifact(tmp_path / "slow", "trap '' TERM\nsleep 1000\n", launchers=launchers)
     (run,) = api.run(root).runs
     assert not run.ok
-    assert "its limit, and was ended" in run.message
+    assert "its limit of time, and was ended" in run.message
     left = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
     assert left.stdout == ""
 

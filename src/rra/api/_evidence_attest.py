@@ -60,7 +60,7 @@ def evidence_attest(
     Args:
         artifact: Directory of the artifact.
         records: Names of records (see `rra.evidence.choose`); by default the newest successful
-            run of each launcher.
+            run of each launcher that was made here in full.
         key: Key to sign with; the statement is then the payload of a Sigstore bundle.
         output: Folder of the files; the current one by default.
         progress: Called with one line for each step.
@@ -88,9 +88,17 @@ def evidence_attest(
 
 def _newest(store: Any, launchers: Any) -> list[StoredRecord]:
     from rra.errors import UsageError
+    from rra.launch.instances import is_shortened
 
-    found = [store.latest(name) for name in launchers]
-    newest = [one for one in found if one is not None]
+    good = [
+        one
+        for one in store.records()
+        if one.record.ok
+        and one.record.recorder.level != "imported"
+        and not is_shortened(one.record.instance)
+    ]
+    by_launcher = {one.record.launcher.id: one for one in good}
+    newest = [by_launcher[name] for name in launchers if name in by_launcher]
     if not newest:
         raise UsageError("no run of this artifact succeeded yet", hint="run it first: rra run")
     return newest

@@ -117,7 +117,7 @@ def search_environment(
         outcome = trials.outcome(best)
         best = outcome.tried
         if best.stage not in {"import", "works"}:
-            raise _nothing(best, len(search.tried))
+            raise _nothing(best, len(search.tried), needed.manifest)
         _keep_wheels(wheels, own, best.versions)
     found = Found(
         python=start_python(environment, start, best.attempt),
@@ -241,10 +241,10 @@ def _try(one: Tried) -> Try:
     return Try(python=one.attempt.python, as_of=one.attempt.day, stage=one.stage, why=why)
 
 
-def _nothing(best: Tried, count: int) -> LockError:
+def _nothing(best: Tried, count: int, manifest: str) -> LockError:
     message = f"none of {count} tries of a Python and a day can be installed; {best} came furthest"
     hint = (
-        "loosen the requirements in rra.yaml, install another Python, or build the wheel that is "
-        "missing and put it into the environment's wheels/ folder"
+        f"loosen the requirements in {manifest}, install another Python, or build "
+        "the wheel that is missing and put it into the environment's wheels/ folder"
     )
     return NoSolutionError(message, hint=hint)

@@ -17,6 +17,7 @@ from rra.errors import Problem, UsageError
 if TYPE_CHECKING:
     from rra.launch import Asked, Plan, Standing, Task, TaskEnd
     from rra.launch.backends import Backend, Running
+    from rra.launch.execute import TaskResult
 
 _NAMED = 5
 """Most files that one note names."""
@@ -339,7 +340,7 @@ def _summary(root: Path, end: TaskEnd) -> LauncherRun:
             "evidence": result.evidence,
             "sandbox": result.sandbox,
             "recorder": result.recorder,
-            "notes": _lost(result.uncollected),
+            "notes": (*_left_out(result), *_lost(result.uncollected)),
         }
     elif stored is not None:
         facts = {
@@ -393,6 +394,12 @@ def _planned(task: Task, standing: Standing) -> PlannedRun:
         seconds=task.hint,
         key=task.key,
     )
+
+
+def _left_out(result: TaskResult) -> tuple[str, ...]:
+    """Return what a run that went well left and nothing kept; others say it in their message."""
+    lines = result.message.splitlines()[1:] if result.ok else []
+    return tuple(line for line in lines if line.startswith("left out of the outputs"))
 
 
 def _lost(files: Sequence[str]) -> tuple[str, ...]:

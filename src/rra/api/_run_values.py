@@ -121,6 +121,9 @@ def _value(
     notes = [reading.note] if reading.note else []
     if {name, name.partition("/")[0]} & set(plan.unsupported):
         notes.append("a reduced run says nothing about it")
+    if plan.asked.smoke and ids:
+        notes.append("of a smoke run, which shows that the launcher works and no more")
+    notes += _unusual(artifact, outcome, reading)
     return ObtainedValue(
         outcome=name,
         reported=reported if isinstance(reported, str) else ", ".join(reported),
@@ -131,6 +134,21 @@ def _value(
         runs=tuple(ids),
         note="; ".join(notes),
     )
+
+
+def _unusual(artifact: Artifact, outcome: Outcome, reading: _Reading) -> list[str]:
+    """Say which parameters were not the usual ones where the selector asks for none."""
+    launcher = artifact.manifest.launchers[outcome.selector.launcher]
+    if outcome.selector.runs is not None or len(reading.tasks) != 1:
+        return []
+    (task,) = reading.tasks
+    axes = set(launcher.matrix or {}) | ({launcher.seeds.parameter} if launcher.seeds else set())
+    other = [
+        f"{name}={value}"
+        for name, value in task.parameters.items()
+        if name not in axes and value != launcher.parameters[name].default
+    ]
+    return [f"run with {', '.join(other)}, not the default"] if other else []
 
 
 def _selected(

@@ -9,9 +9,10 @@ from pathlib import Path, PurePosixPath
 from rra._base.files import sha256_file
 from rra.artifact import Artifact, layout
 from rra.audit.documents import FileRef, Trace
-from rra.errors import CorruptError, RraError, SelectError
+from rra.errors import RraError, SelectError
 from rra.evidence import EvidenceStore, StoredRecord
 from rra.launch.inputs import role_of
+from rra.launch.instances import is_shortened
 from rra.launch.request import DEFAULT_INSTANCE
 from rra.model import ExecutionRecord, Manifest, Outcome, RunSelection
 from rra.values.selectors import OutcomeValue, Selected, locator_of, select_outcome
@@ -73,7 +74,7 @@ def find_value(artifact: Artifact, outcome: Outcome, store: EvidenceStore) -> Fo
             return Found(together, runs[0], runs[1:])
         except SelectError as raised:
             return Found(stored=runs[0], others=runs[1:], error=raised)
-    stored = newest(store, launcher)
+    stored = newest(artifact, store, launcher)
     working = artifact.root / layout.OUTPUTS_DIR / launcher
     error: SelectError | None = None
     try:
@@ -90,14 +91,30 @@ def find_value(artifact: Artifact, outcome: Outcome, store: EvidenceStore) -> Fo
         return Found(stored=stored, error=raised)
 
 
-def newest(store: EvidenceStore, launcher: str) -> StoredRecord | None:
-    """Return the newest successful record of a launcher's usual run, or of any instance."""
-    try:
-        good = [one for one in store.records(launcher) if one.record.ok]
-    except CorruptError:
-        return None
-    usual = [one for one in good if one.record.instance == DEFAULT_INSTANCE]
-    return next(reversed(usual or good), None)
+def newest(artifact: Artifact, store: EvidenceStore, launcher: str) -> StoredRecord | None:
+    """Return the newest successful record of a launcher's usual run, or of any in full.
+
+    The usual run is that of no instance with the default parameters.
+    """
+    good = [
+        one
+        for one in store.intact(launcher)
+        if one.record.ok and not is_shortened(one.record.instance)
+    ]
+    whole = [one for one in good if one.record.instance == DEFAULT_INSTANCE]
+    usual = [one for one in whole if _has_defaults(artifact, one)]
+    return next(reversed(usual or whole or good), None)
+
+
+def _has_defaults(artifact: Artifact, stored: StoredRecord) -> bool:
+    """Tell whether a run had the parameters that the manifest gives it; a seed may be any."""
+    launcher = artifact.manifest.launchers[stored.record.launcher.id]
+    taken = launcher.seeds.parameter if launcher.seeds is not None else None
+    return all(
+        stored.record.parameters.get(name) == parameter.default
+        for name, parameter in launcher.parameters.items()
+        if name != taken
+    )
 
 
 def _several(
@@ -117,10 +134,11 @@ def _several(
         for name, parameter in launcher.parameters.items()
         if parameter.default is not None and name != taken
     }
-    try:
-        records = [one for one in store.records(outcome.selector.launcher) if one.record.ok]
-    except CorruptError:
-        return ()
+    records = [
+        one
+        for one in store.intact(outcome.selector.launcher)
+        if one.record.ok and not is_shortened(one.record.instance)
+    ]
     newest_of = {
         one.record.seed.declared: one
         for one in records
@@ -136,7 +154,7 @@ def _with_record(
     if stored is None:
         return Found(value)
     part = value.parts[0]
-    candidates = [stored, *reversed(store.records(launcher))]
+    candidates = [stored, *reversed(store.intact(launcher))]
     for candidate in candidates:
         if candidate.record.ok and any(
             output.path == part.file and output.sha256 == part.sha256

@@ -11,6 +11,9 @@ from rra.bundle.names import check_links, printable
 from rra.errors import Problem
 
 _HINT = "replace the link by a copy of the file, or let the code name the file itself"
+_AROUND_HINT = (
+    "remove the link, or exclude it (code.exclude in rra.yaml): it leads around in a circle"
+)
 _DANGLING_HINT = "remove the link, or exclude it (code.exclude in rra.yaml): it leads to no file"
 
 
@@ -29,7 +32,11 @@ def check_artifact_links(root: Path, layers: Mapping[PurePosixPath, str]) -> Ite
         own = {path: target for path, target in links.items() if layers[path] == title}
         files = {str(p) for p, name in layers.items() if name == title} - set(map(str, own))
         folders = {
-            str(parent) for path, name in layers.items() if name == title for parent in path.parents
+            str(parent)
+            for path, name in layers.items()
+            if name == title
+            for parent in path.parents
+            if parent.parts
         }
         for problem in check_links(own, files, folders):
             link = PurePosixPath(problem.path)
@@ -49,8 +56,12 @@ def with_hint(root: Path, link: PurePosixPath, problem: Problem) -> Problem:
         link: The link.
         problem: What is wrong with it.
     """
-    dangling = not os.path.exists(root / link)  # noqa: PTH110 - a loop of links is no error here
-    return dataclasses.replace(problem, hint=_DANGLING_HINT) if dangling else problem
+    target = os.path.realpath(root / link)
+    if not os.path.exists(target):  # noqa: PTH110 - a loop of links is no error here
+        return dataclasses.replace(problem, hint=_DANGLING_HINT)
+    if Path(os.path.realpath(root / link.parent)).is_relative_to(target):
+        return dataclasses.replace(problem, hint=_AROUND_HINT)
+    return problem
 
 
 def tied_by_links(root: Path, files: Iterable[PurePosixPath]) -> frozenset[PurePosixPath]:
@@ -78,5 +89,7 @@ def _other_layer(
 ) -> str:
     """Return the layer that a link leads into, when it is not its own."""
     landing = _landing(path, target)
+    if not landing.parts:
+        return ""  # all of them
     found = {name for file, name in layers.items() if file == landing or landing in file.parents}
     return next(iter(sorted(found - {own})), "")

@@ -126,6 +126,14 @@ class EvidenceStore:
         found = [self.read(folder) for folder in self._folders(launcher)]
         return sorted(found, key=when)
 
+    def intact(self, launcher: str | None = None) -> list[StoredRecord]:
+        """Return the records that can be read, as `records` does; the others are passed over."""
+        found = []
+        for folder in self._folders(launcher):
+            with contextlib.suppress(CorruptError):
+                found.append(self.read(folder))
+        return sorted(found, key=when)
+
     def latest(self, launcher: str, *, ok: bool = True) -> StoredRecord | None:
         """Return the newest record of a launcher, by default of its successful runs.
 

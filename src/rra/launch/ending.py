@@ -73,7 +73,7 @@ def message_of(facts: RunFacts, launcher: Launcher) -> str:
         "ok": f"{name} ended well after {seconds}",
         "exit": f"{name} ended with exit status {done.returncode} after {seconds}",
         "signal": f"{name} was ended by {_signal_name(done.returncode)} after {seconds}",
-        "timeout": f"{name} had not ended after {seconds}, its limit, and was ended",
+        "timeout": f"{name} had not ended at its limit of time, and was ended after {seconds}",
         "memory": f"{name} was ended for want of memory after {seconds}{_memory_limit(facts)}",
         "disk": f"{name} left no room on the disk, or more outputs than its limits allow",
         "network-denied": f"{name} ended with exit status {done.returncode} after {seconds}; it "

@@ -21,6 +21,7 @@ SEED = "seed"
 """Name of the axis of seeds."""
 
 REDUCED = "reduced"
+SMOKE = "smoke"
 DECLARED = "declared"
 """Word that stands for the seeds that each launcher declares."""
 
@@ -44,6 +45,11 @@ class Instance:
 
     name: str
     axes: Mapping[str, Scalar]
+
+
+def is_shortened(instance: str) -> bool:
+    """Tell whether a run of this name took reduced or smoke parameters."""
+    return instance.split(",", maxsplit=1)[0] in {REDUCED, SMOKE}
 
 
 def parse_seeds(text: str) -> Seeds:
@@ -83,7 +89,7 @@ def instances_of(
     seeds: Seeds | None = None,
     matrix: bool = False,
     given: Mapping[str, Scalar] | None = None,
-    reduced: bool = False,
+    mode: str | None = None,
 ) -> list[Instance]:
     """Return the instances of a launcher: every combination of one value on each axis.
 
@@ -93,7 +99,7 @@ def instances_of(
         matrix: Whether its matrix is run.
         given: Values that the caller set, as recorded; a parameter of the matrix that is set is
             no axis.
-        reduced: Whether these are reduced runs, which must not take the place of full ones.
+        mode: `REDUCED` or `SMOKE` for runs that must not take the place of full ones.
 
     Raises:
         UsageError: A parameter of the matrix is called as the axis of seeds is.
@@ -109,10 +115,10 @@ def instances_of(
         axes[SEED] = list(launcher.seeds.values if isinstance(seeds, str) else seeds)
         if not axes[SEED]:
             del axes[SEED]
-    mode = (REDUCED,) if reduced else ()
     if not axes:
-        return [Instance(",".join(mode) or DEFAULT_INSTANCE, {})]
-    return [Instance(instance_name({**fixed, **point}, mode), point) for point in _product(axes)]
+        return [Instance(mode or DEFAULT_INSTANCE, {})]
+    first = (mode,) if mode else ()
+    return [Instance(instance_name({**fixed, **point}, first), point) for point in _product(axes)]
 
 
 def _product(axes: Mapping[str, list[Scalar]]) -> Iterator[dict[str, Scalar]]:

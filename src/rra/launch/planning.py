@@ -14,7 +14,7 @@ from rra.bundle import core_digest
 from rra.bundle.canonical import diff_id
 from rra.bundle.identity import CORE_ELEMENTS
 from rra.errors import UsageError
-from rra.launch.instances import SEED, Instance, instances_of
+from rra.launch.instances import REDUCED, SEED, SMOKE, Instance, instances_of
 from rra.launch.keys import KeyMaker
 from rra.launch.parameters import Scalar, Settings, settle
 from rra.launch.plan import order_launchers
@@ -104,7 +104,7 @@ class _Planner:
                 seeds=self._asked.seeds,
                 matrix=self._asked.matrix,
                 given=self._set_by_the_caller(name),
-                reduced=self._reduced[name],
+                mode=SMOKE if self._asked.smoke else REDUCED if self._reduced[name] else None,
             )
             self._made[name] = [self._task(name, instance) for instance in instances]
         return tuple(one.task for name in self._order for one in self._made[name])

@@ -167,8 +167,12 @@ class Standings:
         if entry.is_file() and digest_and_size(entry)[0] != record.launcher.sha256:
             reasons.append(f"{launcher.entry} changed")
         reasons += differences(record.parameters, task.parameters)
-        if record.seed.declared != task.seed:
-            reasons.append(f"the seed was {record.seed.declared} and is {task.seed}")
+        by = launcher.seeds.parameter if launcher.seeds is not None else None
+        if record.seed.declared != task.seed and by not in task.parameters:
+            was, now = record.seed.declared, task.seed
+            reasons.append(
+                f"it had no seed and has {now}" if was is None else f"the seed was {was}"
+            )
         environment = self._artifact.manifest.environments[launcher.environment]
         lock = self._artifact.path(environment.lock) if environment.lock else None
         if record.environment.id != launcher.environment:

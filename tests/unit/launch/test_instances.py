@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rra.errors import UsageError
-from rra.launch.instances import instance_name, instances_of, parse_seeds
+from rra.launch.instances import REDUCED, SMOKE, instance_name, instances_of, parse_seeds
 from rra.model import Launcher
 
 ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]{0,127}")
@@ -66,9 +66,10 @@ def test_a_launcher_has_one_instance_for_each_combination() -> None:
 
 
 def test_reduced_runs_are_called_so() -> None:
-    assert [one.name for one in instances_of(launcher(), reduced=True)] == ["reduced"]
+    assert [one.name for one in instances_of(launcher(), mode=REDUCED)] == ["reduced"]
+    assert [one.name for one in instances_of(launcher(), mode=SMOKE)] == ["smoke"]
     seeded = launcher(seeds={})
-    names = [one.name for one in instances_of(seeded, seeds=(0, 1), reduced=True)]
+    names = [one.name for one in instances_of(seeded, seeds=(0, 1), mode=REDUCED)]
     assert names == ["reduced,seed=0", "reduced,seed=1"]
 
 

@@ -144,7 +144,7 @@ def test_b28_a_parameter_that_is_dropped_changes_the_key(tmp_path: Path) -> None
     assert given["train"] != dropped["train"]
     assert given["table"] != dropped["table"]
     assert keys(make_plan(made, Asked(parameters={"depth": "3"}))) == dropped
-    assert keys(make_plan(made, Asked(smoke=True)))["train"] != dropped["train"]
+    assert keys(make_plan(made, Asked(smoke=True)))["train/smoke"] != dropped["train"]
 
 
 def test_b29_values_are_split_at_the_first_equals_sign_and_kept_whole(tmp_path: Path) -> None:

@@ -332,7 +332,7 @@ def test_the_smallest_wall_limit_counts(tmp_path: Path) -> None:
     files = {"launchers/main.sh": "sleep 600\n"}
     result = run(tmp_path / "a", files, launchers=launchers, smoke=True)
     assert result.record.termination == "timeout"
-    assert "had not ended after" in result.message
+    assert "had not ended at its limit of time" in result.message
 
 
 def test_b13_a_launcher_that_is_not_executable_runs_by_its_interpreter(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_b28_stale_evidence_is_named(tmp_path: Path) -> None:
     assert standing(made, "main") == ("due", "w was 5 and is gone")
     again = {"w": "5", "lr": "0.2"}
     assert standing(made, "main", parameters=again) == ("due", "lr was 0.1 and is 0.2")
-    assert standing(made, "main", parameters={"w": "5"}, seed=3)[1] == "the seed was None and is 3"
+    assert standing(made, "main", parameters={"w": "5"}, seed=3)[1] == "it had no seed and has 3"
     (made.root / "code/a.txt").write_text("2\n")
     changed = load_artifact(made.root)
     assert standing(changed, "main", parameters={"w": "5"}) == ("due", "code/a.txt changed")

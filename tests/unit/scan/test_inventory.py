@@ -53,9 +53,10 @@ def test_links_are_not_followed_in_circles_or_out(tmp_path: Path) -> None:
     (root / "a" / "loop").symlink_to("..")
     (root / "out").symlink_to(tmp_path / "secret.txt")
     (root / "in").symlink_to("a/x.txt")
+    (root / "self").symlink_to("self")
     found = take_inventory(root)
     assert [str(path) for path in found.files] == ["a/x.txt", "in"]
-    assert sorted(map(str, found.links)) == ["a/loop", "in", "out"]
+    assert sorted(map(str, found.links)) == ["a/loop", "in", "out", "self"]
 
 
 def test_pipes_and_unreadable_folders_do_not_stop_it(tmp_path: Path) -> None:

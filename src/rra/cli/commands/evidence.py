@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rra import api
+from rra.bundle.names import printable
 from rra.cli.passphrase import passphrase_of, passphrase_stdin_option
 from rra.cli.text import next_step, size, table
 from rra.cli.verb import (
@@ -176,7 +177,7 @@ def _platform(facts: dict[str, Any]) -> str:
 
 
 def _files(word: str, files: list[tuple[str, str]]) -> list[str]:
-    lines = [f"{word:<12} {path} ({what})" for path, what in files[:_SHOWN]]
+    lines = [f"{word:<12} {printable(path)} ({what})" for path, what in files[:_SHOWN]]
     if len(files) > _SHOWN:
         lines.append(f"{word:<12} and {len(files) - _SHOWN} more (--json shows them)")
     return lines

@@ -86,9 +86,8 @@ def _render(result: LockResult) -> str:
     for one in result.environments:
         date = f" as of {one.as_of}" if one.as_of else ""
         python = f" for Python {one.python}{date}" if one.python else ""
-        lines.append(
-            f"{one.id}: {counted(len(one.packages), 'package')}{python} (from {one.origin})"
-        )
+        origin = f" (from {one.origin})" if one.origin else ""
+        lines.append(f"{one.id}: {counted(len(one.packages), 'package')}{python}{origin}")
         lines += [f"  {package}" for package in one.packages]
         lines += [f"  tried {_tried(tried)}" for tried in one.tried]
     for carried in result.carried:

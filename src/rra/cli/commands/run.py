@@ -203,7 +203,8 @@ def _rendered_plan(plan: tuple[PlannedRun, ...]) -> str:
         said += f", about {sum(hints):g} s by their hints"
         said += f" and {unknown} without one" if unknown else ""
     shown = table(("launcher", "runs or not", "needs", "takes", "hint, seconds"), rows)
-    return f"{shown}\n\n{said}\n\n{next_step('the same without --dry-run')}"
+    step = "the same without --dry-run" if due else "rra verify; --force runs all the same"
+    return f"{shown}\n\n{said}\n\n{next_step(step)}"
 
 
 def _needed(one: PlannedRun) -> str:
