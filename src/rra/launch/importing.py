@@ -260,7 +260,10 @@ def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionReco
         "stdout": {**_digest_and_size(staged / STDOUT, "bytes"), "truncated": False},
         "stderr": {**_digest_and_size(staged / STDERR, "bytes"), "truncated": False},
         "sandbox": {"level": "none", "gaps": []},
-        "recorder": {"level": "imported", "gaps": list(GAPS)},
+        "recorder": {
+            "level": "imported",
+            "gaps": [*GAPS, *([] if run.ended else ["how long it took is not known"])],
+        },
         "events": head,
     }
     return ExecutionRecord.model_validate(document)
@@ -271,10 +274,14 @@ def _digest_and_size(path: Path, name: str) -> dict[str, Any]:
 
 
 def _times(run: FoundRun) -> tuple[dt.datetime, dt.datetime]:
-    """Return when a run began and ended; the newest of its files where it does not say."""
+    """Return when a run began and ended; the newest of its files where it says neither.
+
+    One that says only when it began is taken to have ended then: the times of files are often
+    those of a copy.
+    """
     files = [run.files / path for path in walk_files(run.files)]
     newest = max((path.lstat().st_mtime for path in files), default=0.0)
-    ended = run.ended or dt.datetime.fromtimestamp(newest, dt.UTC)
+    ended = run.ended or run.started or dt.datetime.fromtimestamp(newest, dt.UTC)
     began = run.started or ended
     began, ended = (
         moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC) for moment in (began, ended)
