@@ -73,7 +73,7 @@ def test_a_folder_of_outputs_is_a_run_and_its_values_are_found_not_made(tmp_path
     assert value.evidence_level == "E2"
     assert "INCOMPLETE_RECORD" in {finding.code for finding in value.findings}
     refused = call("evidence", "attest", "a", cwd=tmp_path)
-    assert "imported" in refused["result"]["error"]["message"]
+    assert "imported" in refused["result"]["error"]["hint"]
 
 
 def test_runs_of_an_mlflow_store(tmp_path: Path) -> None:

@@ -100,7 +100,9 @@ def _newest(store: Any, launchers: Any) -> list[StoredRecord]:
     by_launcher = {one.record.launcher.id: one for one in good}
     newest = [by_launcher[name] for name in launchers if name in by_launcher]
     if not newest:
-        raise UsageError("no run of this artifact succeeded yet", hint="run it first: rra run")
+        message = "no run of this artifact that was made here in full has succeeded yet"
+        hint = "run it first: rra run; nothing is stated of runs that were imported"
+        raise UsageError(message, hint=hint)
     return newest
 
 
