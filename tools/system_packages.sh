@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   bubblewrap      # isolation: the sandbox level "bwrap"
   docker-registry # the registry that bundles go to and come from
-  build-essential # a writer of files without shared libraries, and a native library, to be recorded
+  build-essential # make; a writer of files without shared libraries and a native library, to be recorded
   mmdebstrap      # system files of Debian for an image, without a registry
   nodejs          # JSON and regular expressions as ECMAScript has them
   openssl         # certificates for registries that speak TLS on loopback

@@ -16,6 +16,7 @@ from rra import api
 from rra.artifact import Artifact
 from rra.evidence import EvidenceStore, verify_record
 from tests.services.slurm import Cluster, running
+from tests.support.exports import TASKS, outputs_of, write_study
 from tests.support.needs import needs, require
 from tests.support.runs import write_artifact
 
@@ -218,3 +219,47 @@ def test_a_job_is_ended_at_its_own_limit_of_time(
     done = on_slurm(artifact(tmp_path, {"first": "sleep 60"}, first=limited))
     assert done.exit_code == 1
     assert "limit of time of its job" in done.runs[0].message
+
+
+def submitted(root: Path, cluster: Cluster) -> str:
+    """Submit an exported script, wait for its jobs, and return what it printed."""
+    done = subprocess.run(
+        ["bash", "runs.sbatch"],
+        cwd=root,
+        env=cluster.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for _ in range(600):
+        if not cluster.ask("squeue", "-h"):
+            return done.stdout
+        time.sleep(0.1)
+    raise AssertionError(cluster.ask("squeue"))
+
+
+def test_b29_an_exported_script_leaves_what_a_run_leaves_and_submits_nothing_twice(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    own, root = write_study(tmp_path / "own").root, write_study(tmp_path / "with space").root
+    assert api.run(own, seeds="declared", sandbox="none").ok
+    api.run(root, seeds="declared", export=root / "runs.sbatch")
+    first = submitted(root, cluster)
+    assert [line.partition(": ")[2] for line in first.splitlines()] == list(TASKS)
+    assert outputs_of(root) == outputs_of(own)
+    assert not list(root.rglob("p"))
+    assert submitted(root, cluster).splitlines() == [f"done before: {task}" for task in TASKS]
+
+
+def test_jobs_of_an_exported_script_ask_for_what_is_declared_and_end_with_what_they_need(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    script = 'echo "$SLURM_MEM_PER_NODE $SLURM_JOB_NAME"; exit 7\n'
+    root = write_study(tmp_path, train=script).root
+    api.run(root, seeds="1", export=root / "runs.sbatch")
+    submitted(root, cluster)
+    (log,) = (root / "outputs/.logs").glob("*.log")
+    said = log.read_text()
+    assert "200 train/seed=1" in said
+    assert "train/seed=1: it ended with status 7" in said
+    assert outputs_of(root) == {}

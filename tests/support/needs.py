@@ -108,6 +108,7 @@ NEEDS = {
         ),
         "run the tests with an older Python than the newest of those that are installed",
     ),
+    "make": Need(lambda: _succeeds("make", "--version"), "apt-get install build-essential"),
     "git": Need(lambda: _succeeds("git", "--version"), "apt-get install git"),
     "node": Need(lambda: _succeeds("node", "--version"), "apt-get install nodejs"),
     "node-packages": Need(

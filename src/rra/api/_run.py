@@ -88,6 +88,23 @@ class PlannedRun:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportedPlan:
+    """A file that runs the plan without `rra`.
+
+    Attributes:
+        file: The file.
+        kind: ``make``, ``snakemake`` or ``sbatch``.
+        tasks: Ids of the tasks in it, each after those it needs.
+        start: Command that starts it in the directory of the artifact.
+    """
+
+    file: str
+    kind: str
+    tasks: tuple[str, ...]
+    start: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSetResult(VerbResult):
     """All runs of the call, and the values they gave; or the plan, where it was only shown."""
 
@@ -96,10 +113,11 @@ class RunSetResult(VerbResult):
     runs: tuple[LauncherRun, ...]
     values: tuple[ObtainedValue, ...]
     plan: tuple[PlannedRun, ...] | None = None
+    exported: ExportedPlan | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
-        shown = {
+        shown: dict[str, Any] = {
             "artifact": str(self.root),
             "nonce": self.nonce,
             "runs": [dataclasses.asdict(run) for run in self.runs],
@@ -107,6 +125,8 @@ class RunSetResult(VerbResult):
         }
         if self.plan is not None:
             shown["plan"] = [dataclasses.asdict(one) for one in self.plan]
+        if self.exported is not None:
+            shown["exported"] = dataclasses.asdict(self.exported)
         return shown
 
 
@@ -126,6 +146,7 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
     backend: str = "local",
     dry_run: bool = False,
     sandbox: str | None = None,
+    export: Path | None = None,
     task: str | None = None,
     progress: Progress = silent,
 ) -> RunSetResult:
@@ -151,6 +172,8 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
         backend: Where they run: ``local``, ``slurm``, or one that a distribution adds.
         dry_run: Only say what would run, and why.
         sandbox: ``bwrap`` or ``none``; the best that works by default.
+        export: Run nothing, and write the plan into this file, which needs no `rra`: for make
+            (``Makefile``, ``*.mk``), Snakemake (``Snakefile``, ``*.smk``) or Slurm (``*.sbatch``).
         task: Carry out this task, and nothing else, of the plan in the folder `path`. That is
             what a job that a backend submitted does.
         progress: Called with one line for each step and with the launcher's last lines.
@@ -176,6 +199,8 @@ def run(  # noqa: PLR0913 - one argument for each option of the verb
         reduced=reduced,
     )
     how = _How(jobs, resume, force, backend, dry_run, sandbox, progress)
+    if export is not None:
+        return _exported(load_artifact(path), asked, export, how)
     return _planned_and_run(load_artifact(path), asked, how)
 
 
@@ -214,6 +239,39 @@ def _planned_and_run(artifact: Artifact, asked: Asked, how: _How) -> RunSetResul
     if how.dry_run:
         return _shown(artifact, plan, _forced(plan, force=how.force), problems)
     return _carried_out(artifact, plan, backend, last, problems, how)
+
+
+def _exported(artifact: Artifact, asked: Asked, file: Path, how: _How) -> RunSetResult:
+    """Write the plan as a file of another tool, and touch nothing else."""
+    from rra.launch import export_plan, make_plan
+
+    idle = {
+        "--jobs": how.jobs is not None,
+        "--resume": how.resume,
+        "--force": how.force,
+        "--backend": how.backend != "local",
+        "--dry-run": how.dry_run,
+        "--sandbox": how.sandbox is not None,
+    }
+    for option, given in idle.items():
+        if given:
+            message = f"--export writes what is run elsewhere, to which {option} says nothing"
+            raise UsageError(message, hint=f"leave out {option}")
+    plan = make_plan(artifact, asked)
+    made = export_plan(artifact, plan, file)
+    return RunSetResult(
+        root=artifact.root,
+        nonce=plan.nonce,
+        runs=(),
+        values=(),
+        exported=ExportedPlan(
+            file=str(made.path), kind=made.kind, tasks=made.tasks, start=made.start
+        ),
+        problems=(
+            *artifact.warnings,
+            *left_out(artifact.document, _ids(plan), matrix=asked.matrix),
+        ),
+    )
 
 
 def _one_task(directory: Path, name: str, progress: Progress) -> RunSetResult:

@@ -6,6 +6,7 @@ from rra.launch.backends import Backend, Campaign, find_backend
 from rra.launch.backends.worker import run_task_of
 from rra.launch.building import build_environment, isolation_level
 from rra.launch.campaigns import campaign_folder, latest_campaign
+from rra.launch.exports import Export, export_plan
 from rra.launch.fetch import FetchedItem, fetch_data, fetch_item
 from rra.launch.instances import parse_seeds
 from rra.launch.place import copy_code, remove_place, stage_place
@@ -24,6 +25,7 @@ __all__ = [
     "Asked",
     "Backend",
     "Campaign",
+    "Export",
     "FetchedItem",
     "Plan",
     "RunRequest",
@@ -36,6 +38,7 @@ __all__ = [
     "campaign_folder",
     "carry_out",
     "copy_code",
+    "export_plan",
     "fetch_data",
     "fetch_item",
     "find_backend",

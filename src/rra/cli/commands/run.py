@@ -54,6 +54,13 @@ if TYPE_CHECKING:
     type=click.Choice(["bwrap", "none"]),
     help="Isolation; the best that works by default. Containers bring their own.",
 )
+@click.option(
+    "--export",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Only write a file that runs the plan without rra: Makefile or *.mk, Snakefile or *.smk, "
+    "or *.sbatch, which submits to Slurm.",
+)
 @click.option("--task", nargs=2, hidden=True, help="Folder of a plan, and one task of it.")
 @json_option
 def command(
@@ -122,6 +129,11 @@ def _launchers(place: Path) -> tuple[str, ...]:
 def _render(result: RunSetResult) -> str:
     if result.plan is not None:
         return _rendered_plan(result.plan)
+    if result.exported is not None:
+        made = result.exported
+        count = f"{len(made.tasks)} run{'' if len(made.tasks) == 1 else 's'}"
+        written = f"wrote {safe(made.file)}: {count}, for {made.kind}"
+        return f"{written}\n\n{next_step(f'in the directory of the artifact: {made.start}')}"
     parts = [
         table(
             ("launcher", "ended", "seconds", "isolated by", "recorded by", "evidence"),
