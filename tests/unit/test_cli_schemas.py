@@ -199,6 +199,13 @@ def test_the_whole_way_from_run_to_report(tmp_path: Path, reported: str) -> None
     call("lock", "a", "--keep", cwd=tmp_path)
     run = call("run", cwd=tmp_path / "a")
     assert run["result"]["values"][0]["value"].startswith("98.876")
+    made = call("run", "--export", "runs.mk", cwd=tmp_path / "a")["result"]["exported"]
+    assert made == {
+        "file": "runs.mk",
+        "kind": "make",
+        "tasks": ["main"],
+        "start": "make -f runs.mk -j 2",
+    }
     verdict = call("verify", "a", cwd=tmp_path)["result"]["reproduction"]["verdict"]
     assert verdict == ("reproduced" if reported == "98.9" else "not_reproduced")
     call("audit", "a", cwd=tmp_path)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -109,6 +113,46 @@ def test_a_limit_of_time_ends_a_run_and_what_it_started(tmp_path: Path) -> None:
 
 
 @needs("make")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_is_interrupted_leaves_earlier_outputs_and_runs_again(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    mark = tmp_path / "begun"
+    script = (
+        f'echo new >"$RRA_OUTPUT_DIR/x"; [ -e "{mark}" ] && exit; echo $$ >"{mark}.part"\n'
+        f'mv "{mark}.part" "{mark}"; n=0; while [ $((n += 1)) -lt 600 ]; do sleep 0.1; done\n'
+    )
+    root = write_artifact(
+        tmp_path / "a", {"launchers/main.sh": script}, launchers={"main": {"outputs": ["x"]}}
+    ).root
+    (root / "outputs/main").mkdir(parents=True)
+    (root / "outputs/main/x").write_text("old")
+    api.run(root, export=root / "runs.mk")
+    with subprocess.Popen(["make", "-f", "runs.mk"], cwd=root, start_new_session=True) as started:
+        wait_for(mark.exists)
+        os.killpg(started.pid, how)
+        assert started.wait(60) != 0
+    launcher = int(mark.read_text())
+    if how == signal.SIGKILL:
+        os.kill(launcher, signal.SIGKILL)
+    else:
+        wait_for(lambda: not list((root / "outputs").glob(".export.*")))
+        with pytest.raises(ProcessLookupError):
+            os.kill(launcher, 0)
+    assert outputs_of(root) == {"main/x": b"old"}
+    assert make(root).returncode == 0
+    assert (root / "outputs/main/x").read_text() == "new\n"
+
+
+def wait_for(seen: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if seen():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen")
+
+
+@needs("make")
 def test_programs_come_from_the_folder_that_a_variable_names(tmp_path: Path) -> None:
     launchers = {"main": {"entry": "launchers/main.py", "outputs": ["x"]}}
     script = (
@@ -120,7 +164,8 @@ def test_programs_come_from_the_folder_that_a_variable_names(tmp_path: Path) -> 
     programs.mkdir()
     (programs / "python").symlink_to(sys.executable)
     api.run(root, export=root / "runs.mk")
-    done = call("make", "-f", "runs.mk", cwd=root, RRA_BIN_HOST=str(programs))
+    assert "is not there" in call("make", "-f", "runs.mk", cwd=root, RRA_BIN_HOST="no").stderr
+    done = call("make", "-f", "runs.mk", cwd=root, RRA_BIN_HOST="../its programs")
     assert done.returncode == 0, done.stderr
     assert (root / "outputs/main/x").read_text() == str(programs / "python")
 

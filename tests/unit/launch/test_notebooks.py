@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from rra import api
 from rra._base.files import sha256_file
 from rra.environment import MaterialisedEnvironment
 from rra.environment.materialise import read_installed
@@ -204,3 +205,28 @@ def test_the_runner_is_plain_python_of_an_old_version() -> None:
     tree = ast.parse(source, feature_version=(3, 7))
     imports = [node for node in tree.body if isinstance(node, ast.Import)]
     assert {alias.name for node in imports for alias in node.names} <= sys.stdlib_module_names
+
+
+@pytest.mark.slow
+@needs("make")
+def test_an_exported_notebook_leaves_what_a_run_leaves(
+    tmp_path: Path, environment: MaterialisedEnvironment
+) -> None:
+    done = run(tmp_path / "a", GOOD, environment)
+    assert done.ok, done.message
+    other = write_artifact(
+        tmp_path / "b c",
+        {"launchers/main.ipynb": GOOD, "code/f": "", "code/.git/g": ""},
+        launchers=LAUNCHERS,
+    )
+    api.run(other.root, export=other.root / "runs.mk")
+    env = {**os.environ, "RRA_BIN_HOST": str(environment.bin)}
+    argv = ["make", "-f", "runs.mk"]
+    made = subprocess.run(
+        argv, cwd=other.root, env=env, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    for name in ("metrics.json", "stdout.txt", "main.ipynb"):
+        own = (done.outputs_dir / name).read_bytes()
+        assert (other.root / "outputs/main" / name).read_bytes() == own
+    assert (other.root / "launchers/main.ipynb").read_text() == GOOD

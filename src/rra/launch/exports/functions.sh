@@ -30,7 +30,10 @@ contract() {
   RRA_PARAMETERS=$work/parameters.json RRA_DATA_DIR=$root/data
   RRA_OUTPUTS_ROOT=$work/outputs RRA_OUTPUT_DIR=$work/outputs/$task
   export RRA_NONCE RRA_PARAMETERS RRA_DATA_DIR RRA_OUTPUTS_ROOT RRA_OUTPUT_DIR
-  if [ -n "$programs" ]; then export PATH="$programs:$PATH"; fi
+  if [ -n "$programs" ]; then
+    programs=$(cd -- "$programs" && pwd) || fail 'the folder of its programs is not there'
+    export PATH="$programs:$PATH"
+  fi
   mkdir -p -- "$RRA_OUTPUT_DIR"
 }
 
