@@ -78,7 +78,7 @@ def export_plan(artifact: Artifact, plan: Plan, path: Path) -> Export:
     _refuse_place(artifact, path)
     steps = steps_of(artifact, plan)
     start = _START[kind].format(file=_shown(artifact, path))
-    text = _WRITERS[kind](Exported(_head(start, steps), functions(steps), steps))
+    text = _WRITERS[kind](Exported(_head(artifact, start, steps), functions(steps), steps))
     _refuse_other(path)
     atomic_write(path, text, mode=0o755 if kind == _SBATCH else 0o644)
     return Export(path, kind, tuple(step.task.id for step in steps), start)
@@ -99,10 +99,10 @@ def _refuse_place(artifact: Artifact, path: Path) -> None:
     root = artifact.root.resolve()
     if not place.is_relative_to(root):
         return
-    first, *rest = place.relative_to(root).parts
-    if first == layout.OUTPUTS_DIR:
+    parts = place.relative_to(root).parts
+    if parts[:1] == (layout.OUTPUTS_DIR,):
         return
-    if not rest and artifact.manifest.code.root != ".":
+    if len(parts) == 1 and artifact.manifest.code.root != ".":
         return
     message = f"--export {path}: there it would be a part of the artifact, and change what it is"
     hint = f"write it below {layout.OUTPUTS_DIR}/: --export {layout.OUTPUTS_DIR}/{path.name}"
@@ -133,10 +133,12 @@ def _shown(artifact: Artifact, path: Path) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9._/+-]+", name) else "FILE"
 
 
-def _head(start: str, steps: tuple[Step, ...]) -> str:
+def _head(artifact: Artifact, start: str, steps: tuple[Step, ...]) -> str:
+    kinds = {name: env.kind for name, env in artifact.manifest.environments.items()}
     environments = dict.fromkeys((step.programs, step.environment) for step in steps)
     programs = "\n".join(
-        f"#   {variable}  (see {layout.ENVIRONMENT_DIR}/{name}/README.md)"
+        f"#   {variable}  (see {layout.ENVIRONMENT_DIR}/{name}/README.md"
+        + ("; an image: start this file inside it)" if kinds[name] == "container" else ")")
         for variable, name in environments
     )
     count = f"{len(steps)} run{'' if len(steps) == 1 else 's'}"
