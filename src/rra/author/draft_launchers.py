@@ -364,10 +364,10 @@ def _collect(
     own = (command.source, command.line) if command else None
     entries: dict[str, str] = {}
     for output in scan.outputs:
-        given = output.given
         # What the words of a command name is written by that command alone: README.md:12 or the
         # shell script that this launcher starts; what the code names, by every run of it.
-        made = output.writer in behind if given is None else given == own or given[0] in behind
+        made = output.writer in behind and not output.given
+        made = made or any(place == own or place[0] in behind for place in output.given)
         if made and output.inside and _is_worth(output.pattern):
             pattern, place = default_collect(output.pattern)
             if place not in {"stdout.txt", "stderr.txt"}:

@@ -27,6 +27,7 @@ from rra.author.plan import InitPlan, PlannedFile, Replacement
 from rra.author.source import ignored_files, is_git_root, read_source, tracked_files
 from rra.author.template_record import RECORD, read_record
 from rra.author.templates import made_from, render_template, replayed
+from rra.author.uninstalled import own_commands
 from rra.bundle.links import check_artifact_links
 from rra.errors import FormatError, InternalError, UsageError
 from rra.model import Manifest, RepairsDocument, SettingsDocument
@@ -296,6 +297,7 @@ def _launcher_files(draft: Draft) -> Files:
                 collect=dict(launcher.collect),
                 parameters={p.name: str(p.default) for p in launcher.parameters},
                 comments=[f"{launcher.origin}: {launcher.text}"] if launcher.text else [],
+                own=own_commands(launcher, draft.scan),
             ).encode(),
             0o755,
         )

@@ -12,11 +12,19 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 
 from rra.artifact import layout
 
 _SAFE_DEFAULT = re.compile(r"[A-Za-z0-9_./:+-]*")
 _GLOB = re.compile(r"[*?\[]")
+OWN_NAMES = frozenset(
+    {"run", "take", "cd", "mkdir", "rm", "cp", "mv", "mktemp", "chmod", "find", "dirname", "tee"}
+    | {"pwd", "printf", "command", "export", "trap", "shopt", "sleep", "read", "exit", "python"}
+    | {"set", "local", "case", "do", "done", "else", "esac", "fi", "for", "if", "in", "then"}
+    | {"until", "while", "bash", "sh", "time", "function", "select", "coproc", "continue"}
+)
+"""Names that a launcher uses itself, or that bash reads as a part of its language."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,6 +55,25 @@ class Step:
     variables: tuple[tuple[str, str], ...] = ()
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class OwnCommand:
+    """A command that the code's own package would install, started from the code.
+
+    Attributes:
+        name: Its name, which is no one of `OWN_NAMES`.
+        argv: What starts it.
+        file: File of the code that comes behind `argv`, or None.
+        root: Folder of the code that its modules are in.
+        why: One line for the reader.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    file: PurePosixPath | None
+    root: PurePosixPath
+    why: str
+
+
 def variable_name(parameter: str) -> str:
     """Return the environment variable that carries a parameter: ``RRA_PARAM_FOLDS``."""
     return "RRA_PARAM_" + re.sub(r"[^A-Z0-9]", "_", parameter.upper())
@@ -63,7 +90,7 @@ def _single_quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def compile_launcher(
+def compile_launcher(  # noqa: PLR0913 - each is a part of the text of its own
     launcher: str,
     steps: Sequence[Step],
     *,
@@ -73,6 +100,7 @@ def compile_launcher(
     collect: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
     comments: Sequence[str] = (),
+    own: Sequence[OwnCommand] = (),
 ) -> str:
     """Return the text of ``launchers/<id>.sh``.
 
@@ -85,6 +113,7 @@ def compile_launcher(
         collect: Pattern in the copy of the code → place in the output directory.
         parameters: Default of each parameter as text.
         comments: Lines put at the top, such as where the command was found.
+        own: Commands of the code's own package that the steps call.
 
     Raises:
         ValueError: A step names a parameter that is not declared.
@@ -95,6 +124,7 @@ def compile_launcher(
         _places(launcher),
         _parameters(declared),
         _need(program, launcher, environment),
+        _own_commands(own),
         _commands(steps, declared),
         _with_rra(),
         _private_copy(launcher, code_root),
@@ -155,6 +185,26 @@ if ! command -v {program} >/dev/null 2>&1; then
   exit 69
 fi
 """
+
+
+def _own_commands(own: Sequence[OwnCommand]) -> str:
+    """Define commands that nothing installs, for the steps and for what bash starts in them."""
+    lines = []
+    for command in own:
+        root = _in_code(command.root)
+        words = [quote(word) for word in command.argv]
+        words += [_in_code(command.file)] if command.file is not None else []
+        lines.append(
+            f"# {command.name}: {' '.join(command.why.split())}\n"
+            f"{command.name}() {{\n"
+            f'  PYTHONPATH={root}"${{PYTHONPATH:+:$PYTHONPATH}}" {" ".join(words)} "$@"\n'
+            f"}}\nexport -f {command.name}\n"
+        )
+    return "".join(lines)
+
+
+def _in_code(path: PurePosixPath) -> str:
+    return '"$RRA_CODE_DIR"' + (f"/{quote(str(path))}" if path.parts else "")
 
 
 def _with_rra() -> str:

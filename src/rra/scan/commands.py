@@ -25,6 +25,7 @@ from rra.scan.shellwords import (
     take_variables,
     take_wrappers,
 )
+from rra.scan.snakefiles import is_snakefile
 from rra.scan.windows import as_unix, expand_percent, is_batch
 
 __all__ = ["DocumentCommands", "Places", "nested_commands", "read_commands", "read_document"]
@@ -64,6 +65,8 @@ _NOT_RUN = re.compile(
     r"^\.(?!(?:sh|bash|zsh|ksh|csh|py|R|r|pl|jl|rb|lua|exe|bat|cmd|ps1|out|x|run|bin|slurm|sbatch|m)$)"
 )
 _MADE = re.compile(r"\bmkdir\s+(?:-\w+\s+)*([^;&|#]+)|\bcmake\b[^;&|]*?\s-B\s*([^\s;&|]+)")
+_FILLED = re.compile(r"^MLproject$|\.(?:ya?ml|json|sh|bash|py|ipynb|nf)$|^(?:GNUm|M|m)akefile")
+"""Names of files in which no reader replaces ``{name}``: another program does, or none."""
 _FETCHED = re.compile(r"https?://[^\s\"'<>]+/([\w.-]+\.\w+)")
 _TOKEN = re.compile(
     r"(?P<quote>[\"']?)(?P<lead>\$\{?\w+\}?|<[^<>\s]+>|[\w-][\w.-]*|/path/to|\.\.)"
@@ -424,7 +427,9 @@ def _command_of(
     if words and re.fullmatch(r"\$\{?PY(?:THON)?\d?(?:_BIN)?\}?", words[0], re.IGNORECASE):
         words[0] = "python"
     names = {*values, *state.names}
-    placeholders = find_placeholders(text, words, _Known(places, state.workdir), names)
+    filled = bool(_FILLED.search(source.name)) or is_snakefile(source)
+    known = _Known(places, state.workdir)
+    placeholders = find_placeholders(text, words, known, names, filled=filled)
     seen = _beside(source, places) if state.away else places
     resolved = resolve(words, state.workdir, source, seen)
     resolved = _because_of_placeholders(resolved, placeholders)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -238,10 +239,14 @@ def find_outputs(files: Mapping[PurePosixPath, int], runs: Sequence[Run]) -> tup
         for file in run.writes:
             named = file.given and run.command is not None
             writer = run.script if named else file.path
-            place = (run.command.source, run.command.line) if named and run.command else None
+            given = ((run.command.source, run.command.line),) if named and run.command else ()
             line = file.line if not named or run.command is None else run.command.line
             if fixed_enough(file.pattern) and not is_test(writer):
                 committed = bool(names.matching(file.pattern))
-                output = Output(file.pattern, writer, line, committed, place)
-                found.setdefault((file.pattern, writer), output)
+                output = Output(file.pattern, writer, line, committed, given)
+                known = found.setdefault((file.pattern, writer), output)
+                # What the code itself names once is written whatever the command says.
+                places = (*known.given, *given) if known.given and given else ()
+                places = tuple(dict.fromkeys(places))
+                found[file.pattern, writer] = dataclasses.replace(known, given=places)
     return tuple(found.values())

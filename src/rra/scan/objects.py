@@ -343,14 +343,14 @@ class Output:
         writer: The script.
         line: Line of the call.
         committed: Whether a file of that name is already there.
-        given: Place of the one command whose words name the file, or None when the code does.
+        given: Places of the commands whose words name the file; empty when the code does.
     """
 
     pattern: str
     writer: PurePosixPath
     line: int
     committed: bool
-    given: tuple[PurePosixPath, int] | None = None
+    given: tuple[tuple[PurePosixPath, int], ...] = ()
 
     @property
     def inside(self) -> bool:

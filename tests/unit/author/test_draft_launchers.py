@@ -45,6 +45,47 @@ def test_tee_of_one_command_is_no_output_of_the_others(tmp_path: Path) -> None:
     ]
 
 
+def test_what_two_commands_write_is_collected_of_both(tmp_path: Path) -> None:
+    draft = drafted(
+        tmp_path,
+        {
+            "README.md": (
+                "```\npython run.py --lr 0.1\npython run.py --lr 0.2\n"
+                "python run.py --lr 0.3 --out other/c.json\n```\n"
+            ),
+            "run.py": (
+                "import argparse\np = argparse.ArgumentParser()\n"
+                "p.add_argument('--lr', type=float)\np.add_argument('--out', default='d/b.json')\n"
+                "a = p.parse_args()\nopen(f'results/{a.lr}.json', 'w')\nopen(a.out, 'w')\n"
+            ),
+        },
+    )
+    assert list(collected(draft).values()) == [
+        ["d/b.json", "results/*.json"],
+        ["d/b.json", "results/*.json"],
+        ["other/c.json", "results/*.json"],
+    ]
+
+
+def test_commands_with_braced_words_to_be_replaced_are_notes_and_echoed_tags_are_not(
+    tmp_path: Path,
+) -> None:
+    braced = "python apply.py -c {codes_file} < {test}.L1"
+    echo = 'echo "to <country>Chad</country>" | python apply.py --keep "<country>\\w*</country>"'
+    draft = drafted(
+        tmp_path,
+        {
+            "README.md": f"```\n{braced}\n{echo}\n```\n",
+            "apply.py": "import sys\nprint(sys.stdin.read(), sys.argv)\n",
+        },
+    )
+    (launcher,) = draft.launchers
+    assert launcher.steps[0].argv == ("bash", "-c", echo)
+    assert [note for note in draft.notes if "replaced" in note] == [
+        f"README.md:2: `{braced}` has words to be replaced: {{codes_file}}, {{test}}"
+    ]
+
+
 SUBCOMMANDS = (
     "import argparse\np = argparse.ArgumentParser()\ns = p.add_subparsers(dest='what')\n"
     "a = s.add_parser('train')\na.add_argument('--epochs', type=int, default=9)\n"

@@ -146,10 +146,42 @@ def test_variables_in_front_are_kept_apart() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["python main.py <dataset>", "python main.py --data PATH_TO_DATA", "python main.py [options]"],
+    [
+        "python main.py <dataset>",
+        "python main.py --data PATH_TO_DATA",
+        "python main.py [options]",
+        "python main.py {train_file}",
+        "python main.py --out=x/{name}.L1 'a'",
+        "python main.py {a|b}",
+        "python main.py {DATA}",
+        'python main.py "<data set>"',
+        'echo "<your_text>" | python main.py',
+    ],
 )
 def test_words_to_be_replaced_are_seen(text: str) -> None:
     assert one(text).placeholders
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python main.py {a,b} x{1..3}",
+        "python main.py ${HOME}/x",
+        "python main.py 'x={epoch}' \"{epoch:02d}-{loss}\"",
+        "python main.py run.dir='${now:%Y}'",
+        "ls | xargs -I {f} python main.py {f}",
+        "python main.py {} \\;",
+        'echo "to <country>Chad</country>" | python main.py',
+        'echo "to <country> now" | python main.py',
+        r'python main.py --keep "<country>\w*</country>"',
+    ],
+)
+def test_braces_of_a_shell_and_texts_are_no_words_to_be_replaced(text: str) -> None:
+    assert one(text).placeholders == ()
+
+
+def test_braces_that_a_program_fills_are_no_words_to_be_replaced() -> None:
+    assert one("python main.py {alpha}", "MLproject").placeholders == ()
 
 
 def test_markdown_fences_indents_inline_and_prompts() -> None:
