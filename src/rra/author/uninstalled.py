@@ -16,9 +16,12 @@ from pathlib import PurePosixPath
 from rra.author.draft_launchers import DraftLauncher
 from rra.author.launchers import OWN_NAMES, OwnCommand
 from rra.scan import ConsoleScript, Scan
+from rra.scan.shellwords import simple_commands
 from rra.scan.text import read_text
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_INNER = re.compile(r"[(`]\s*(?:[A-Za-z_]\w*=\S*\s+)*([\w.-]+)")
+"""Programs that a line starts within another: ``$(a x)``, ``(b y)``."""
 _FUNCTION = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<object>[A-Za-z_]\w*)(?P<rest>(?:\.\w+)*)")
 
 
@@ -33,25 +36,31 @@ def own_commands(launcher: DraftLauncher, scan: Scan) -> tuple[OwnCommand, ...]:
         scan: The scan of the repository.
     """
     found: dict[str, OwnCommand] = {}
-    called = list(_called(launcher, scan))
+    called = set(_called(launcher, scan))
     for script in scan.console_scripts:
         name = script.name
-        word = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w./=-])")
-        usable = _NAME.fullmatch(name) and name not in OWN_NAMES and name not in found
-        own = _own_command(script, scan) if usable else None
-        if own is not None and any(word.search(text) for text in called):
+        wanted = name in called and name not in found and name not in OWN_NAMES
+        own = _own_command(script, scan) if wanted and _NAME.fullmatch(name) else None
+        if own is not None:
             found[name] = own
     return tuple(found.values())
 
 
 def _called(launcher: DraftLauncher, scan: Scan) -> Iterator[str]:
-    """Yield the first word of each command, and each line for a shell as a whole."""
+    """Yield the names of the programs that a launcher starts, also in lines for a shell."""
     for step in launcher.steps:
         words = [word for word in step.argv if isinstance(word, str)]
-        yield words[2] if words[:2] == ["bash", "-c"] and len(words) > 2 else "".join(words[:1])
+        yield from words[:1]
+        if words[:2] == ["bash", "-c"]:
+            yield from _started("".join(words[2:3]))
     for command in scan.nested_commands:
-        if command.source in launcher.behind and command.argv:
-            yield command.text if command.shell else command.argv[0]
+        if command.source in launcher.behind:
+            yield from _started(command.text)
+
+
+def _started(line: str) -> Iterator[str]:
+    yield from (words[0] for _, words in simple_commands(line) if words)
+    yield from _INNER.findall(line)
 
 
 def _own_command(script: ConsoleScript, scan: Scan) -> OwnCommand | None:

@@ -52,6 +52,8 @@ def ran(folder: Path, files: dict[str, str]) -> tuple[str, subprocess.CompletedP
         ("my-tool 'a  b' ''", "setup.py", "uninstalled", "my-tool|a  b||."),
         ("my-tool 'a  b' --n 4", "pyproject.toml", "src/uninstalled", "my-tool|a  b|--n|4|."),
         ('echo "to <i>x</i> now" | my-tool c', "setup.py", "uninstalled", "my-tool|c|."),
+        ("for x in a; do my-tool $x | cat; done", "setup.py", "uninstalled", "my-tool|a|."),
+        ('python show.py "$(my-tool a </dev/null)"', "setup.py", "uninstalled", "my-tool|a|."),
         ("bash run.sh", "pyproject.toml", "src/uninstalled", "my-tool|of|run.sh|."),
     ],
 )
@@ -66,12 +68,13 @@ def test_a_command_of_the_own_package_runs_without_being_installed(
         f"{package}/app.py": MAIN,
         f"{package}/words.py": "END = '.'\n",
     }
-    if line != "bash run.sh":
-        del files["run.sh"]
+    files = {name: text for name, text in files.items() if "run.sh" in line or name != "run.sh"}
+    if "show.py" in line:
+        files["show.py"] = "import sys\nprint(sys.argv[1])\n"
     text, done = ran(tmp_path, files)
     assert (done.returncode, done.stderr) == (0, "")
-    fed = "to <i>x</i> now\n" if "echo" in line else ""
-    assert done.stdout == f"{printed}\n{fed}\n"
+    fed = ["to <i>x</i> now"] if "echo" in line and "<i>" in line else []
+    assert done.stdout.split("\n")[: 1 + len(fed)] == [printed, *fed]
     assert f"# README.md:4: {' '.join(line.split())}\n" in text
     assert f"# my-tool: {source} names it as uninstalled.app:main; " in text
 
@@ -104,3 +107,16 @@ def test_a_script_that_is_installed_as_it_is(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, "['X.csv'] .\n"), done.stderr
     assert "# show_it: setup.py names it as bin/show_it; " in text
+
+
+def test_a_script_that_is_started_by_its_place_needs_no_function(tmp_path: Path) -> None:
+    text, done = ran(
+        tmp_path,
+        {
+            "README.md": "# T\n\n```\npython show.py | sort\n```\n",
+            "setup.py": SETUP.replace("{0}", "scripts=['show.py']"),
+            "show.py": "print('b')\nprint('a')\n",
+        },
+    )
+    assert (done.returncode, done.stdout) == (0, "a\nb\n"), done.stderr
+    assert "show.py()" not in text
