@@ -457,7 +457,9 @@ def _planned(task: Task, standing: Standing) -> PlannedRun:
 def _left_out(result: TaskResult) -> tuple[str, ...]:
     """Return what a run that went well left and nothing kept; others say it in their message."""
     lines = result.message.splitlines()[1:] if result.ok else []
-    return tuple(line for line in lines if line.startswith("left out of the outputs"))
+    return tuple(
+        line for line in lines if line.startswith(("left out of the outputs", "set aside"))
+    )
 
 
 def _lost(files: Sequence[str]) -> tuple[str, ...]:

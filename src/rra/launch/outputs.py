@@ -16,12 +16,17 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
+from rra._base import clock
+from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors, walk_files
 from rra.errors import UsageError
+from rra.evidence import EvidenceStore, printable
 from rra.launch.place import link_or_copy
 
 INSTANCE_MARK = ".rra-instance"
 """File in the published outputs of a named instance; holds the digest of its record."""
+
+KEPT = ".rra-kept"
+"""Folder beside the outputs for files that somebody had put among them."""
 
 _LOCK = ".rra-lock"
 _NO_LOCKS = {errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOLCK, errno.EISDIR}
@@ -96,19 +101,28 @@ def _not_of_the_run(folder: str, names: Collection[str]) -> set[str]:
     }
 
 
-def publish_outputs(source: Path, outputs_root: Path, place: Path, *, record: str) -> None:
+def publish_outputs(
+    source: Path, outputs_root: Path, place: Path, *, record: str, evidence: EvidenceStore | None
+) -> list[Path]:
     """Replace the outputs of an earlier run by a copy of those of this one, as a whole.
+
+    A file there that no run is known to have left is somebody's own: it is set aside first.
 
     Args:
         source: What the run left.
         outputs_root: Where outputs are published.
         place: Place below it: the launcher, and the instance where it is named.
         record: Digest of the run's record.
+        evidence: Where records are kept, which say what runs have left; None sets nothing aside.
+
+    Returns:
+        Where files were set aside.
 
     Raises:
         StorageError: The disk is full or refuses; the earlier outputs are as they were.
     """
     target = outputs_root / place
+    spared: list[Path] = []
     staging, aside = (_staging(outputs_root) for _ in range(2))
     with storage_errors(target):
         outputs_root.mkdir(parents=True, exist_ok=True)
@@ -119,6 +133,8 @@ def publish_outputs(source: Path, outputs_root: Path, place: Path, *, record: st
             with sole_owner(outputs_root):
                 target.parent.mkdir(exist_ok=True)
                 if target.is_symlink() or target.exists():
+                    if evidence is not None and not target.is_symlink():
+                        spared = _set_aside(target, source, outputs_root, place, evidence)
                     if len(place.parts) == 1:
                         _keep_instances(target, staging)
                     target.rename(aside)
@@ -127,6 +143,27 @@ def publish_outputs(source: Path, outputs_root: Path, place: Path, *, record: st
             for left in (staging, aside):
                 if left.is_symlink() or left.exists():
                     remove_tree(left)
+    return spared
+
+
+def _set_aside(
+    target: Path, source: Path, outputs_root: Path, place: Path, evidence: EvidenceStore
+) -> list[Path]:
+    """Move what no run left in a folder of outputs to a folder beside it; return the new places."""
+    ours = {printable(path) for path in walk_files(source)} | {INSTANCE_MARK}
+    for stored in evidence.intact(place.parts[0]):
+        ours |= {one.path for one in stored.record.outputs}
+    stamp = clock.now().strftime("%Y%m%dT%H%M%S%f")
+    kept = outputs_root / KEPT / f"{'-'.join(place.parts)}-{stamp}"
+    moved = []
+    for path in list(walk_files(target)):
+        inside = (target / folder for folder in path.parents if folder.parts)
+        if printable(path) in ours or any((one / INSTANCE_MARK).is_file() for one in inside):
+            continue
+        (kept / path).parent.mkdir(parents=True, exist_ok=True)
+        (target / path).rename(kept / path)
+        moved.append(kept / path)
+    return moved
 
 
 def _keep_instances(old: Path, new: Path) -> None:

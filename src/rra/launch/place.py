@@ -113,9 +113,12 @@ def link_or_copy(source: str | Path, target: str | Path) -> None:
 
 
 def hidden_places(artifact: Artifact) -> list[Path]:
-    """Return what of an artifact no launcher may see: evidence, outputs, history."""
+    """Return what of an artifact no launcher may see: evidence, outputs, history.
+
+    Each may be a link to another disk, and it is the folder itself that is hidden.
+    """
     names = (layout.EVIDENCE_DIR, layout.OUTPUTS_DIR, ".git")
-    return [artifact.root / name for name in names]
+    return [Path(os.path.realpath(artifact.root / name)) for name in names]
 
 
 def remove_place(place: Path) -> None:

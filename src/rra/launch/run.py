@@ -320,7 +320,16 @@ def _keep(
         _, evidence = request.evidence.add(space.record, record)
         outputs = evidence / OUTPUTS
     if record.ok:
-        publish_outputs(outputs, request.outputs_root, request.output_place, record=digest)
+        spared = publish_outputs(
+            outputs,
+            request.outputs_root,
+            request.output_place,
+            record=digest,
+            evidence=request.evidence,
+        )
+        message = "\n".join(
+            [message, *(f"set aside, since no run had left it: {one}" for one in spared)]
+        )
     return RunResult(
         record=record,
         record_digest=digest,

@@ -10,7 +10,7 @@ from typing import Literal
 from rra._base import clock
 from rra.artifact import layout
 from rra.errors import HungUp
-from rra.evidence import StoredRecord
+from rra.evidence import EvidenceStore, StoredRecord
 from rra.launch.backends.protocol import Backend, Campaign, Running, Session
 from rra.launch.execute import TaskResult
 from rra.launch.outputs import publish_outputs
@@ -169,7 +169,15 @@ class _Driver:
     def _stands(self, task: Task, standing: Standing) -> None:
         stored = standing.stored
         if standing.state == "kept" and stored is not None:
-            publish_outputs(stored.outputs, self._outputs, Path(task.id), record=stored.digest)
+            store = EvidenceStore(self._campaign.artifact.root / layout.EVIDENCE_DIR)
+            for spared in publish_outputs(
+                stored.outputs,
+                self._outputs,
+                Path(task.id),
+                record=stored.digest,
+                evidence=store,
+            ):
+                self._campaign.progress(f"{task.id}: set aside, since no run had left it: {spared}")
         self._campaign.progress(f"{task.id}: {standing.reason}")
         state: State = "kept" if standing.state == "kept" else "current"
         self._ended[task.id] = TaskEnd(

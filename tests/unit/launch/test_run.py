@@ -352,3 +352,23 @@ def test_b14_a_launcher_with_windows_line_ends_is_refused_with_the_reason(
     with pytest.raises(LaunchError, match=r"main.sh has Windows line ends \(CRLF\)") as caught:
         run_launcher(request(artifact))
     assert caught.value.hint == "convert it: sed -i 's/\\r$//' launchers/main.sh"
+
+
+@needs("bwrap")
+def test_outputs_and_evidence_may_be_links_to_another_disk(tmp_path: Path) -> None:
+    """They are hidden all the same, and what others put there is set aside, not removed."""
+    script = SCRIPT + 'ls -A "$RRA_OUTPUTS_ROOT/../../.." >"$RRA_OUTPUT_DIR/seen.txt" || true\n'
+    artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": script})
+    for name in ("outputs", "evidence"):
+        (tmp_path / "scratch" / name).mkdir(parents=True)
+        (artifact.root / name).symlink_to(f"../scratch/{name}")
+    (tmp_path / "scratch/outputs/main").mkdir()
+    (tmp_path / "scratch/outputs/main/mine.txt").write_text("mine\n")
+    asked = request(artifact, sandbox=best_sandbox("bwrap"))
+    result = run_launcher(asked)
+    assert result.ok, result.message
+    assert (tmp_path / "scratch/outputs/main/metrics.json").is_file()
+    (kept,) = (tmp_path / "scratch/outputs/.rra-kept").glob("main-*/mine.txt")
+    assert kept.read_text() == "mine\n"
+    assert "set aside" in result.message
+    assert run_launcher(asked).message.count("set aside") == 0
