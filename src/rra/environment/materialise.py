@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import importlib.metadata
 import json
 import os
@@ -17,7 +18,7 @@ from packaging.tags import platform_tags
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from rra._base import canonical, places
+from rra._base import canonical, clock, places
 from rra._base.files import atomic_write, remove_tree, storage_errors
 from rra.environment.built import MaterialisedEnvironment, checked_digest, named_environment
 from rra.environment.cache import sole_builder
@@ -54,6 +55,8 @@ COMPLETE = ".rra-environment.json"
 
 _OFFLINE = "offline"
 """Key there: whether it was built from the wheels beside its lock alone."""
+
+_REMOVALS, _PAUSE_SECONDS = 50, 0.1
 
 BUILDING = ".rra-building"
 """In an environment whose build has not ended."""
@@ -198,7 +201,21 @@ def clear_place(place: Path, *, ours: bool) -> None:
         message = f"{place} is in use and holds no environment"
         raise UsageError(message, hint="name a folder that is empty or does not exist")
     with storage_errors(place):
-        remove_tree(place)
+        _remove(place)
+
+
+def _remove(place: Path) -> None:
+    """Remove a folder in which the installer of a build that was killed may write for a moment."""
+    for _ in range(_REMOVALS):
+        try:
+            remove_tree(place)
+        except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.ENOENT}:
+                raise
+            clock.sleep(_PAUSE_SECONDS)
+        if not place.exists():
+            return
+    remove_tree(place)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from rra._base import canonical
 from rra._base.files import sha256_file
 from rra.artifact import Artifact, load_artifact
 from rra.environment import lock_environment, materialise
-from rra.environment.materialise import can_compile
+from rra.environment.materialise import BUILDING, can_compile, clear_place
 from rra.errors import (
     CorruptError,
     EnvironmentBuildError,
@@ -326,3 +328,26 @@ def test_python_3_6_is_not_asked_to_compile_with_a_program_that_it_cannot_run(
 ) -> None:
     # uv's program uses py_compile.PycInvalidationMode, which is new in Python 3.7.
     assert can_compile(version) is able
+
+
+def test_a_build_that_is_still_written_to_is_removed_all_the_same(tmp_path: Path) -> None:
+    """The installer of a rra that was killed goes on for a moment."""
+    place = tmp_path / "env"
+    (place / "lib").mkdir(parents=True)
+    (place / BUILDING).touch()
+    writing = threading.Event()
+
+    def install() -> None:
+        for number in range(200):
+            with contextlib.suppress(OSError):
+                (place / "lib" / f"{number}").mkdir(parents=True)
+            writing.set()
+            time.sleep(0.002)
+
+    installer = threading.Thread(target=install)
+    installer.start()
+    writing.wait()
+    clear_place(place, ours=True)
+    installer.join()
+    clear_place(place, ours=True)
+    assert not place.exists()
