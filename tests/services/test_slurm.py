@@ -128,7 +128,8 @@ def client(made: Artifact, *options: str) -> subprocess.Popen[str]:
     """Start ``rra run`` on the cluster in a process of its own."""
     argv = [sys.executable, "-m", "rra", "run", "-C", str(made.root), "--backend", "slurm"]
     return subprocess.Popen(
-        [*argv, "--sandbox", "none", *options],
+        # As from a terminal, also where these tests are started to outlive one.
+        ["env", "--default-signal=HUP", *argv, "--sandbox", "none", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
