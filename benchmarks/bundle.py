@@ -40,6 +40,7 @@ BEGINNING = "rra: with one file"
 PEERS = ("oras (Python)", "modelpack-client")
 
 SCRIPT = Path(__file__).resolve()
+PACKING = SCRIPT.with_name("packing.py")
 Kept = dict[str, dict[str, Used]]
 """What was measured: by what was done, and by program."""
 
@@ -144,30 +145,9 @@ def make_artifact(root: Path, files: int, size: int) -> None:
 # --------------------------------------------------------------------------------- programs
 
 
-def inside(what: str, root: Path, target: Path) -> None:
-    """Pack in this process, with rra or with the tarfile and zstandard of Python."""
-    if what == "rra":
-        from rra.artifact import load_artifact
-        from rra.bundle.layout import LayoutStore
-        from rra.bundle.pack import pack_bundle
-
-        pack_bundle(load_artifact(root), LayoutStore(target))
-        return
-    import tarfile
-
-    import zstandard
-
-    with (
-        target.open("wb") as file,
-        zstandard.ZstdCompressor(level=3).stream_writer(file) as encoder,
-        tarfile.open(fileobj=encoder, mode="w|") as tar,
-    ):
-        tar.add(root, arcname=".")
-
-
 def programs(root: Path, target: Path) -> dict[str, list[str]]:
     """Return the command of each program for the same files."""
-    own = [sys.executable, str(SCRIPT), "--inside"]
+    own = [sys.executable, str(PACKING)]
     pipe = 'tar -cf - -C "$1" . | zstd -q -3 -c > "$2"'
     return {
         REFERENCE: ["sh", "-c", pipe, "sh", str(root), str(target)],
@@ -225,7 +205,7 @@ def moved(root: Path, things: Sequence[Path], folder: Path) -> Moves:
     """Pack an artifact into a layout, and return the programs that move it."""
     layout = folder / "layout"
     remove(layout)
-    argv = [sys.executable, str(SCRIPT), "--inside", "rra", str(root), str(layout)]
+    argv = [sys.executable, str(PACKING), "rra", str(root), str(layout)]
     subprocess.run(
         argv, check=True, env={**os.environ, **BYTECODE, "RRA_CACHE": str(folder / "cache")}
     )
@@ -355,11 +335,7 @@ def main() -> None:
         write_artifact(kind, Path(root), int(files), int(size))
         return
     if options.inside:
-        what, *rest = options.inside
-        if what.startswith("oras-"):
-            oras_inside(what, *rest)
-        else:
-            inside(what, Path(rest[0]), Path(rest[1]))
+        oras_inside(*options.inside)
         return
     if options.quick:
         options.files, options.mib, options.blobs, options.rounds = 2000, 60, 512, 1

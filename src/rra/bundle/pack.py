@@ -14,6 +14,7 @@ from typing import Protocol
 
 import rfc8785
 
+from rra._base.collector import settled
 from rra._base.files import sha256_bytes
 from rra.artifact import Artifact
 from rra.bundle.annotations import annotate
@@ -73,6 +74,7 @@ class Watcher(Protocol):
         """See the digest of the manifest, before the bundle is there."""
 
 
+@settled()
 def pack_bundle(
     artifact: Artifact,
     store: BundleWriter,
