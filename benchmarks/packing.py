@@ -1,4 +1,4 @@
-"""Packs one folder in a process of its own, for bundle.py, which imports much that this does not."""
+"""Packs one folder in a process of its own: bundle.py, which starts it, imports much more."""
 
 from __future__ import annotations
 
