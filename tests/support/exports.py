@@ -78,6 +78,7 @@ def outputs_of(root: Path) -> dict[str, bytes]:
 
 
 def call(*argv: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command and return what it printed."""
-    env = {**os.environ, **variables}
+    """Run a command and return what it printed; a make around the tests is none of its business."""
+    around = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    env = {name: text for name, text in os.environ.items() if name not in around} | variables
     return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False)
