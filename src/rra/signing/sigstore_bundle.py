@@ -80,7 +80,8 @@ class SigstoreBundle:
         return canonical.dumps(
             {
                 "mediaType": BUNDLE_MEDIA_TYPE,
-                "verificationMaterial": {"publicKey": {"hint": self.hint}},
+                # No entries of a log; readers in Python insist on the empty list.
+                "verificationMaterial": {"publicKey": {"hint": self.hint}, "tlogEntries": []},
                 "dsseEnvelope": self.envelope.to_json(),
             }
         )

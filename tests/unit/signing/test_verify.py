@@ -62,7 +62,8 @@ def test_the_same_statement_is_signed_with_the_same_bytes(key: PrivateKey) -> No
 def test_the_bundle_has_the_shape_of_sigstore_v03(key: PrivateKey) -> None:
     made = members(sign(review_statement(verdict="accept"), key))
     assert made["mediaType"] == "application/vnd.dev.sigstore.bundle.v0.3+json"
-    assert list(made["verificationMaterial"]) == ["publicKey"]
+    assert list(made["verificationMaterial"]) == ["publicKey", "tlogEntries"]
+    assert made["verificationMaterial"]["tlogEntries"] == []
     hint = base64.b64decode(made["verificationMaterial"]["publicKey"]["hint"])
     assert "sha256:" + hint.hex() == key.public.fingerprint
     assert made["dsseEnvelope"]["payloadType"] == "application/vnd.in-toto+json"
