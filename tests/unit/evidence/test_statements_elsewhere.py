@@ -18,7 +18,7 @@ from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor
 from in_toto_attestation.v1.statement import Statement
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
-from securesystemslib.signer import SSlibKey
+from securesystemslib.signer._key import SSlibKey
 from sigstore.dsse import Statement as SigstoreStatement
 from sigstore.dsse._predicate import SLSAPredicateV1_0
 from sigstore_models.bundle.v1 import Bundle
@@ -131,7 +131,7 @@ def test_securesystemslib_verifies_the_envelope(
     bundle = Bundle.from_json(json.dumps(document))
     assert bundle.verification_material.public_key is not None
     assert bundle.dsse_envelope is not None
-    hint = bundle.verification_material.public_key.hint
+    hint = bundle.verification_material.public_key.hint or ""
     assert base64.b64decode(hint).hex() == key.public.fingerprint.removeprefix("sha256:")
 
     envelope = document["dsseEnvelope"]
