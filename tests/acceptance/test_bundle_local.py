@@ -174,6 +174,7 @@ def test_verbs_that_read_take_bundles_from_an_empty_folder(root: Path, tmp_path:
     ("argv", "said"),
     [
         (("pack", ".", "../b"), "does not say what is to be made"),
+        (("pack", ".", "../b.oci.tar"), "give oci-archive:../b.oci.tar for one file"),
         (("pack", ".", "r.example/a:1"), "rra push"),
         (("pack", ".", f"oci-layout:../b@sha256:{'0' * 64}"), "leave the digest out"),
         (("pack", "oci-layout:x", "oci-layout:../b"), "is a bundle already"),

@@ -239,6 +239,8 @@ def local_target(text: str) -> LayoutReference | ArchiveReference:
     if isinstance(named, DirectoryReference):
         message = f"{text} does not say what is to be made"
         hint = f"give oci-layout:{text} for a folder, or oci-archive:FILE for one file"
+        if text.endswith(".tar"):
+            hint = f"give oci-archive:{text} for one file, or oci-layout:FOLDER for a folder"
         raise UsageError(message, hint=hint)
     if named.digest is not None:
         message = f"{text} names the digest of a bundle that is still to be made"

@@ -190,16 +190,30 @@ def _python(detected: Detected, scan: Scan, declared: str | None) -> tuple[str, 
     return running, f"the one that rra runs on: {asked} is asked for and not installed here"
 
 
+_HEADING = re.compile(r"^#\s+(.+?)\s*#*$|^(\S.*)\n[=~-]{3,}\s*$", re.MULTILINE)
+_PARTS_OF_A_README = frozenset(
+    [
+        *("abstract", "about", "background", "contents", "dependencies", "description"),
+        *("getting started", "how to use", "install", "installation", "introduction", "overview"),
+        *("prerequisites", "readme", "readme.md", "requirements", "setup", "summary"),
+        *("table of contents", "toc", "usage"),
+    ]
+)
+"""First headings that say nothing of what a repository is."""
+
+
 def _title(scan: Scan) -> str:
     from rra.scan.text import read_text
 
     for path in scan.files:
         if len(path.parts) == 1 and path.name.lower().startswith("readme"):
             text = read_text(scan.root / path) or ""
-            found = re.search(r"^#\s+(.+?)\s*#*$", text, re.MULTILINE)
-            found = found or re.search(r"^(\S.*)\n[=~-]{3,}\s*$", text, re.MULTILINE)
-            if found:
-                return _plain_title(found[1])[:200]
+            for heading in _HEADING.finditer(text):
+                title = _plain_title(heading[1] or heading[2])[:200]
+                if title and title.rstrip(":").casefold() not in _PARTS_OF_A_README:
+                    return title
+                if title:
+                    break  # the file has parts and no title
     return ""
 
 

@@ -122,6 +122,9 @@ def test_settings_of_one_subcommand_do_not_reach_another(tmp_path: Path, command
         (":no_entry_sign: Old **code** of `fit_all`", "Old code of fit_all"),
         ("A _fine_ [paper](https://e.org) <sup>1</sup>", "A fine paper 1"),
         ("a*b*c and 2 * 3 * 4", "a*b*c and 2 * 3 * 4"),
+        ("Table of Contents\n# A Library of Factors", ""),
+        ("**Installation:**", ""),
+        ("Usage of colour", "Usage of colour"),
     ],
 )
 def test_titles_keep_the_underscores_of_names(tmp_path: Path, heading: str, title: str) -> None:
