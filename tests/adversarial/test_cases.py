@@ -14,7 +14,7 @@ from tests.support.source import ROOT
 
 TESTS = ROOT / "tests"
 TABLE = Path(__file__).with_name("cases.yaml")
-GROUPS = ("archive", "bomb", "registry", "push")
+GROUPS = ("archive", "bomb", "registry", "push", "launcher")
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,9 @@ from rra.environment import Built
 from rra.environment.kinds import BuildRequest, find_kind
 from rra.errors import CorruptError, EnvironmentBuildError, UsageError
 from rra.evidence import EVENTS
+from rra.launch import limits
 from rra.verify import Options, verify_artifact
+from tests.adversarial.hostile_launchers import sleeping
 from tests.support.artifacts import COMPUTES, make_artifact
 from tests.support.needs import needs
 
@@ -37,7 +39,10 @@ netns = "none"
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 """
-PROGRAMS = ("sh", "bash", "cat", "ls", "mkdir", "sleep", "touch")
+PROGRAMS = (
+    *("sh", "bash", "cat", "ls", "mkdir", "sleep", "touch"),
+    *("dd", "ln", "perl", "rm", "setsid", "tty"),
+)
 LAUNCHER = """\
 set -u
 out=$RRA_OUTPUT_DIR
@@ -197,7 +202,8 @@ def test_a_launcher_that_does_not_end_leaves_no_container(tmp_path: Path) -> Non
     launchers = {"main": {**main, "limits": {"wall": 1}}}
     root = artifact(tmp_path / "slow", "trap '' TERM\nsleep 1000\n", launchers=launchers)
     (run,) = api.run(root).runs
-    assert not run.ok
+    record = json.loads((root / run.evidence / "record.json").read_text())
+    assert (run.ok, record["termination"]) == (False, "timeout")
     assert "its limit of time, and was ended" in run.message
     left = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
     assert left.stdout == ""
@@ -222,6 +228,65 @@ def test_a_launcher_in_an_image_has_the_memory_that_it_declares(tmp_path: Path) 
     assert (record["termination"], record["exit_code"]) == ("memory", 4)
     assert record["sandbox"]["limits"]["memory"] == 24 << 20
     assert record["sandbox"]["reached"] == ["memory"]
+
+
+FORKS = (
+    "perl -e 'for (1..99) { $p = fork; defined $p or exit 3; $p or exec qw(sleep 60) }'; exit $?\n"
+)
+EVERYTHING = """\
+exec 2>/dev/null
+echo x >/etc/written && echo wrote outside
+ln -s {outside} link && echo x >link/x && echo wrote through a link
+cat link/secret && echo read through a link
+exec 3<>/dev/tcp/192.0.2.7/443 && echo reached the network
+read -r line </dev/tty && echo took the terminal
+rm -rf "$RRA_DATA_DIR" "$0"
+setsid sleep 617 &
+printf '\\377\\000'
+dd if=/dev/zero bs=1M count=96
+exec 0<&- 1>&- 2>&-
+exit 5
+"""
+HOSTILE = {
+    "fork bomb": (FORKS, "exit", 3, ["processes"]),
+    "fills its outputs": (
+        'dd if=/dev/zero of="$RRA_OUTPUT_DIR/x" bs=1M count=3\n',
+        "disk",
+        0,
+        None,
+    ),
+    "everything else": (EVERYTHING, "exit", 5, None),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_launcher_in_an_image_that_misbehaves_is_held_and_named(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_LEAST_PROCESSES", 24)
+    monkeypatch.setattr(limits, "_PROCESSES_PER_PROCESSOR", 0)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("of somebody else\n")
+    script, word, status, reached = HOSTILE[name]
+    main = {"entry": "launchers/main.sh", "environment": "cpu", "outputs": ["metrics.json"]}
+    launchers = {"main": {**main, "limits": {"output": 1 << 20}}}
+    root = artifact(tmp_path / "a", script.replace("{outside}", str(outside)), launchers=launchers)
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    (run,) = api.run(root).runs
+    record = json.loads((root / run.evidence / "record.json").read_text())
+    assert (record["termination"], record["exit_code"]) == (word, status)
+    assert (record["sandbox"]["level"], record["sandbox"].get("reached")) == ("container", reached)
+    if name == "everything else":
+        stream = record["stdout"]
+        assert (stream["bytes"], stream["truncated"]) == (2 + (96 << 20), True)
+        kept = (root / run.evidence / "stdout.txt").read_bytes()
+        assert kept == b"\xff" + bytes((64 << 20) - 1)
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+    assert {path: path.read_bytes() for path in before} == before
+    assert not sleeping("617")
+    left = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
+    assert left.stdout == ""
 
 
 PYTHON = """\

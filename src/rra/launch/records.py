@@ -254,17 +254,24 @@ def _of_code(facts: RunFacts, paths: Iterable[PurePosixPath]) -> Iterator[str]:
 
 def _other_writes(facts: RunFacts) -> Iterator[tuple[str, bool]]:
     """Yield writes outside the run's own folders, and whether they were refused."""
-    own = [facts.space.root, facts.space.temporary]
-    own.append(facts.sandbox.temporary_path(facts.space.temporary))
     for names, refused in ((facts.seen.writes, False), (facts.seen.denied, True)):
         for name in names:
             path = PurePosixPath(name)
             skipped = name.startswith(_OUTSIDE) or "__pycache__" in path.parts
-            if not skipped and not any(path.is_relative_to(place) for place in own):
+            if not skipped and not _is_own(facts, path):
                 yield _place(facts, name), refused
     for path in facts.artifact:
         if printable(path) not in {_place(facts, name) for name in facts.seen.writes}:
             yield printable(path), False
+
+
+def _is_own(facts: RunFacts, path: PurePosixPath) -> bool:
+    """Tell whether a path lies in the run's own folders, what is shown among them left out."""
+    if any(path.is_relative_to(place) for place in (facts.space.root, facts.space.temporary)):
+        return True
+    inside = facts.sandbox.temporary_path(facts.space.temporary)
+    shown = any(path.is_relative_to(place) for place in facts.view.read_only)
+    return path.is_relative_to(inside) and not shown
 
 
 def _place(facts: RunFacts, name: str) -> str:

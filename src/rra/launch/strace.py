@@ -8,6 +8,7 @@ that was followed. ``--seccomp-bpf`` stops the processes only at the calls that 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import select
@@ -56,6 +57,7 @@ class TraceReader(threading.Thread):
         self._source = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         self._parser = TraceParser(cwd, own)
         self._wake, self._waker = os.pipe()
+        self._begun = False
         self.complete = False
 
     def run(self) -> None:
@@ -68,17 +70,24 @@ class TraceReader(threading.Thread):
             ready = dict(poller.poll())
             state = ready.get(self._source, 0)
             if state & select.POLLIN:
+                self._begun = True
                 *lines, rest = (rest + os.read(self._source, BLOCK)).split(b"\n")
                 for line in lines:
                     self._parser.feed(line)
             elif state & select.POLLHUP:
-                self.complete = True
+                self.complete = self._begun
                 break
             elif self._wake in ready:
                 break
 
     def finish(self, seconds: float) -> Observation:
-        """Return what was seen, waiting so long for the end of the trace."""
+        """Return what was seen, waiting so long for the end of the trace.
+
+        Where no tracer has opened the pipe, because it was ended before it could, that never ends
+        by itself.
+        """
+        with contextlib.suppress(OSError):
+            os.close(os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK))
         self.join(seconds)
         os.write(self._waker, b"x")
         self.join()

@@ -153,7 +153,7 @@ class TraceParser:
             if kind == b"AT_FDCWD":
                 self._folders[pid] = _raw(folder)
             base = _raw(folder) if kind else self._folders.get(pid, self._start)
-            seen[os.fsdecode(os.path.normpath(os.path.join(base, _raw(name))))] = None  # noqa: PTH118 - bytes
+            seen[os.fsdecode(_followed(base, _raw(name)))] = None
 
     def _execute(self, pid: bytes, call: re.Match[bytes]) -> None:  # noqa: ARG002 - as the others
         if call["errno"] is not None:
@@ -173,6 +173,21 @@ class TraceParser:
         if call["errno"] is None and path is not None:
             base = self._folders.get(pid, self._start)
             self._folders[pid] = os.path.normpath(os.path.join(base, _raw(path[3])))  # noqa: PTH118 - bytes
+
+
+def _followed(base: bytes, name: bytes) -> bytes:
+    """Return where a name leads: strace gives folders as they are, and names as they were given.
+
+    A link on the way is followed, as the kernel did a moment ago; one at the end is what the call
+    is about.
+    """
+    path = os.path.join(base, name)  # noqa: PTH118 - bytes
+    folder, last = os.path.split(path.rstrip(b"/"))
+    if b"/" not in name.rstrip(b"/") and name not in {b".", b".."}:
+        return os.path.normpath(path)
+    if last in {b".", b".."}:
+        return os.path.realpath(path)
+    return os.path.join(os.path.realpath(folder), last)  # noqa: PTH118 - bytes
 
 
 def _raw(escaped: bytes) -> bytes:

@@ -176,3 +176,21 @@ def test_events_of_the_observer_are_taken() -> None:
     assert (list(seen.reads), list(seen.writes), list(seen.programs)) == (["/a"], ["/b"], ["true"])
     assert list(seen.connections) == ["192.0.2.1:80"]
     assert (list(seen.seeds), seen.gaps) == ([-4], ["seeds of torch are not seen"])
+
+
+def test_links_on_the_way_are_followed_and_one_at_the_end_is_not(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real" / "file").symlink_to("/etc/passwd")
+    place = bytes(tmp_path)
+    seen = parse(
+        b'12 unlinkat(AT_FDCWD<%b>, "link/file", 0) = 0\n' % place
+        + b'12 mkdir("%b/link/new/", 0777) = 0\n' % place
+        + b'12 rename("%b/link/../real/a", "%b/link/b") = 0\n' % (place, place)
+        + b'12 unlink("%b/link") = 0\n' % place
+    )
+    real = tmp_path / "real"
+    assert list(map(Path, seen.writes)) == [
+        *(real / name for name in ("file", "new", "a", "b")),
+        tmp_path / "link",
+    ]
