@@ -36,7 +36,7 @@ RUNNER = (
     "from rra.sandbox import best_sandbox\n"
     "from tests.support.runs import request\n"
     "artifact = load_artifact(Path(sys.argv[1]))\n"
-    "run_launcher(request(artifact, sandbox=best_sandbox(sys.argv[2]), on_line=print))\n"
+    "run_launcher(request(artifact, seed=7, sandbox=best_sandbox(sys.argv[2]), on_line=print))\n"
 )
 
 
@@ -61,6 +61,17 @@ def test_nothing_is_half_written(tmp_path: Path, sandbox: str, number: signal.Si
     (artifact.root / "launchers" / "main.sh").write_text("true\n")
     run_launcher(request(artifact, sandbox=best_sandbox(sandbox)))
     assert list(artifact.root.rglob(f"{STAGING_PREFIX}*")) == []
+    ends = {"cancelled"} if said else {"infrastructure"}
+    (ended,) = (
+        one
+        for one in EvidenceStore(artifact.root / "evidence").records()
+        if one.record.termination in ends
+    )
+    assert verify_record(ended) == []
+    assert (ended.outputs / "metrics.json").read_text() == "old\n"
+    assert (ended.outputs / "stdout.txt").read_text() == "begun\n"
+    assert ended.record.seed.declared == 7
+    assert (ended.record.exit_code == -255) == (not said)
 
 
 def kill_when_begun(root: Path, sandbox: str, number: signal.Signals) -> None:

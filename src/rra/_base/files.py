@@ -23,6 +23,7 @@ STAGING_PREFIX = ".rra-staging-"
 """Start of the name of everything that is being written and not yet whole."""
 
 _CHUNK = 1 << 20
+_MOST_SYNCED = 1000
 _ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
@@ -89,6 +90,60 @@ def atomic_write(
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def append_durably(path: Path, line: bytes) -> None:
+    """Add a line to a file, and return when it would also be there after the power was cut.
+
+    A kill in the middle leaves at most the beginning of the line.
+
+    Raises:
+        StorageError: The disk is full or refuses.
+    """
+    with storage_errors(path):
+        new = not path.exists()
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
+        if new:
+            sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the names in a folder would also be there after the power was cut."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # some file systems cannot, and need not
+            os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def sync_tree(root: Path) -> None:
+    """Return when everything below a folder would also be there after the power was cut.
+
+    Raises:
+        OSError: The disk is full or refuses.
+    """
+    found = [(Path(folder), names) for folder, _, names in os.walk(root)]
+    if sum(len(names) for _, names in found) > _MOST_SYNCED:
+        os.sync()
+        return
+    for folder, names in found:
+        for name in names:
+            path = folder / name
+            if stat.S_ISREG(path.lstat().st_mode):
+                number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    os.fsync(number)
+                finally:
+                    os.close(number)
+        sync_folder(folder)
 
 
 def write_new(path: Path, data: bytes, *, mode: int = 0o644) -> None:

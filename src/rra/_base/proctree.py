@@ -210,6 +210,12 @@ def _parent(pid: int) -> int | None:
     return int(fields[1]) if fields else None
 
 
+def started(pid: int) -> int | None:
+    """Return when a process was started, in ticks since the machine was; None when it has ended."""
+    fields = _after_name(pid)
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in {b"Z", b"X"} else None
+
+
 def _after_name(pid: int) -> list[bytes]:
     # The name stands in parentheses and may hold anything; state and parent follow it.
     return _read(pid, "stat").rpartition(b")")[2].split()

@@ -6,7 +6,10 @@ import dataclasses
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from rra.errors import UsageError
+from rra._base.files import STAGING_PREFIX
+from rra.api._result import Progress
+from rra.artifact import layout
+from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -87,6 +90,29 @@ def damaged_json(examined: Examined) -> dict[str, Any]:
             for one in examined.problems
         ],
     }
+
+
+def record_cut_off(artifact: Artifact, progress: Progress) -> tuple[Problem, ...]:
+    """Record the runs of an artifact that were cut off; say which could not be, as warnings.
+
+    Args:
+        artifact: The artifact, where its author has it.
+        progress: Called with one line for each run.
+    """
+    outputs = artifact.root / layout.OUTPUTS_DIR
+    if not any(outputs.glob(f"{STAGING_PREFIX}*")):
+        return ()
+    from rra.evidence import EvidenceStore
+    from rra.launch import recover_runs
+
+    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+    left = []
+    for one in recover_runs(artifact, outputs, store):
+        progress(str(one))
+        if one.stored is None:
+            hint = "run rra there, or remove that folder if nothing needs it"
+            left.append(Problem(str(one), layout.OUTPUTS_DIR, hint=hint, severity="warning"))
+    return tuple(left)
 
 
 def insist_on_launcher(artifact: Artifact, store: EvidenceStore, name: str | None) -> None:

@@ -55,6 +55,8 @@ class EvidenceGc(VerbResult):
 def evidence_gc(artifact: Path, *, yes: bool = False, progress: Progress = silent) -> EvidenceGc:
     """Find failed runs that a later success replaced and nothing needs; remove them when told to.
 
+    Runs that were cut off are recorded first.
+
     Args:
         artifact: Directory of the artifact.
         yes: Remove them.
@@ -64,10 +66,12 @@ def evidence_gc(artifact: Path, *, yes: bool = False, progress: Progress = silen
         UsageError: There is no such artifact.
         StorageError: Removing is not allowed.
     """
+    from rra.api._evidence import record_cut_off
     from rra.evidence import EvidenceStore, find_garbage, remove_record, sweep_stale
 
     loaded = load_artifact(artifact)
     store = EvidenceStore(loaded.root / layout.EVIDENCE_DIR)
+    left = record_cut_off(loaded, progress)
     progress("looking for records that nothing needs")
     found = find_garbage(store, loaded.root)
     if yes:
@@ -75,4 +79,4 @@ def evidence_gc(artifact: Path, *, yes: bool = False, progress: Progress = silen
             progress(f"removing {one.stored.digest}")
             remove_record(store, one.stored)
         sweep_stale(store.root)
-    return EvidenceGc(root=loaded.root, found=found, removed=yes)
+    return EvidenceGc(root=loaded.root, found=found, removed=yes, problems=left)

@@ -47,6 +47,8 @@ def evidence_list(
 ) -> EvidenceList:
     """List the runs of an artifact: when, how they ended, whether they are of its present state.
 
+    Runs that were cut off are recorded first.
+
     Args:
         artifact: Directory of the artifact, or reference of a bundle.
         launcher: Only the runs of this one.
@@ -57,12 +59,13 @@ def evidence_list(
         UsageError: There is no such artifact or launcher.
         CorruptError: A bundle is not what vouches for it.
     """
-    from rra.api._evidence import insist_on_launcher
+    from rra.api._evidence import insist_on_launcher, record_cut_off
     from rra.evidence import EvidenceStore, examine
 
     with open_artifact(artifact, progress=progress, plain_http=plain_http) as opened:
         store = EvidenceStore(opened.root / layout.EVIDENCE_DIR)
         insist_on_launcher(opened.artifact, store, launcher)
+        left = record_cut_off(opened.artifact, progress) if opened.bundle is None else ()
         progress("reading the evidence")
         found = examine(store, launcher)
         runs = tuple(summarise(opened.artifact, one) for one in found if one.stored is not None)
@@ -72,5 +75,5 @@ def evidence_list(
             runs=runs,
             damaged=damaged,
             exit_code=1 if damaged else 0,
-            problems=opened.notices,
+            problems=(*opened.notices, *left),
         )

@@ -50,7 +50,8 @@ def evidence_verify(
 ) -> EvidenceVerification:
     """Check records against what lies beside them: name, chain of events, digests, outputs.
 
-    Whoever writes a record of their own passes; only a new run tells (`rra.api.verify`).
+    Whoever writes a record of their own passes; only a new run tells (`rra.api.verify`). Runs
+    that were cut off are recorded first.
 
     Args:
         artifact: Directory of the artifact, or reference of a bundle.
@@ -62,10 +63,12 @@ def evidence_verify(
         UsageError: There is no such artifact or record.
         CorruptError: A bundle is not what vouches for it.
     """
+    from rra.api._evidence import record_cut_off
     from rra.evidence import EvidenceStore, choose, examine, examine_one
 
     with open_artifact(artifact, progress=progress, plain_http=plain_http) as opened:
         store = EvidenceStore(opened.root / layout.EVIDENCE_DIR)
+        left = record_cut_off(opened.artifact, progress) if opened.bundle is None else ()
         progress("hashing the evidence")
         if records:
             chosen = dict.fromkeys(choose(store, name).directory for name in records)
@@ -76,5 +79,5 @@ def evidence_verify(
             artifact=opened.name,
             examined=found,
             exit_code=0 if found and all(one.intact for one in found) else 1,
-            problems=(*opened.notices, *(fault for one in found for fault in one.problems)),
+            problems=(*opened.notices, *left, *(fault for one in found for fault in one.problems)),
         )

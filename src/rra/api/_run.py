@@ -323,8 +323,10 @@ def _carried_out(
     problems: tuple[Problem, ...],
     how: _How,
 ) -> RunSetResult:
+    from rra.api._evidence import record_cut_off
     from rra.launch import Campaign, campaign_folder, carry_out
 
+    problems = (*problems, *record_cut_off(artifact, how.progress))
     taken_up = None
     if last is not None and place.ordered and last[1].tasks == plan.tasks:
         taken_up, plan = last

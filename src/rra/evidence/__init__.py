@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from rra.evidence.check import verify_record
 from rra.evidence.difference import FieldDifference, RecordDifference, compare_records
-from rra.evidence.events import GENESIS, check_events, read_events, write_events
+from rra.evidence.events import (
+    GENESIS,
+    EventLog,
+    check_events,
+    read_events,
+    read_log,
+    write_events,
+)
 from rra.evidence.examining import Examined, choose, examine, examine_one
 from rra.evidence.garbage import Garbage, Sorted, find_garbage, remove_record
 from rra.evidence.names import printable
@@ -27,6 +34,7 @@ __all__ = [
     "RECORD",
     "STDERR",
     "STDOUT",
+    "EventLog",
     "EvidenceStore",
     "Examined",
     "FieldDifference",
@@ -43,6 +51,7 @@ __all__ = [
     "find_garbage",
     "printable",
     "read_events",
+    "read_log",
     "remove_record",
     "sweep_stale",
     "verify_record",

@@ -21,6 +21,8 @@ from rra._base.files import (
     sha256_bytes,
     staged_directory,
     storage_errors,
+    sync_folder,
+    sync_tree,
 )
 from rra.artifact import read_document
 from rra.errors import CorruptError, FormatError
@@ -90,14 +92,17 @@ class EvidenceStore:
             record: What the run was.
 
         Returns:
-            Digest of the record, and its folder.
+            Digest of the record, and its folder, which stays also when the power is cut now.
 
         Raises:
             StorageError: The disk is full or refuses; nothing of this run is in the store.
         """
         content = canonical.dumps(record.to_json())
         digest = canonical.digest(record.to_json())
-        atomic_write(staged / RECORD, content + b"\n")
+        with storage_errors(staged):
+            sync_tree(staged)
+            atomic_write(staged / RECORD, content + b"\n")
+            sync_folder(staged)
         target = self._place(record.launcher.id, digest)
         if target.is_dir():
             remove_tree(staged)
@@ -112,8 +117,20 @@ class EvidenceStore:
                     raise
                 with staged_directory(target) as inside:
                     shutil.copytree(staged, inside, symlinks=True, dirs_exist_ok=True)
+                    sync_tree(inside)
                 remove_tree(staged)
+            for folder in (target.parent, self.root, self.root.parent):
+                sync_folder(folder)
         return digest, target
+
+    def held(self, launcher: str, digest: str) -> StoredRecord | None:
+        """Return the record of a launcher with a digest, or None; damaged ones are passed over."""
+        name = digest.removeprefix("sha256:")
+        for folder in (self.root / launcher / name[:_SHORT], self.root / launcher / name[:_FULL]):
+            with contextlib.suppress(CorruptError):
+                if (folder / RECORD).is_file() and (found := self.read(folder)).digest == digest:
+                    return found
+        return None
 
     def records(self, launcher: str | None = None) -> list[StoredRecord]:
         """Return the records, of one launcher or of all, in the order of their ends.

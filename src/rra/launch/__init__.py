@@ -9,12 +9,14 @@ from rra.launch.campaigns import campaign_folder, latest_campaign
 from rra.launch.exports import Export, export_plan
 from rra.launch.fetch import FetchedItem, fetch_data, fetch_item
 from rra.launch.instances import parse_seeds
+from rra.launch.limits import DEFAULT_OUTPUT_BYTES
 from rra.launch.place import copy_code, remove_place, stage_place
 from rra.launch.plan import order_launchers
 from rra.launch.planning import make_plan
 from rra.launch.recorder import probe_recorder
+from rra.launch.recovery import Recovered, recover_runs
 from rra.launch.request import DEFAULT_INSTANCE, RunRequest, RunResult
-from rra.launch.run import DEFAULT_OUTPUT_BYTES, isolation_of, run_launcher
+from rra.launch.run import isolation_of, run_launcher
 from rra.launch.schedule import TaskEnd, carry_out
 from rra.launch.standing import Standing, Standings
 from rra.launch.tasks import Asked, Plan, Task, read_plan
@@ -28,6 +30,7 @@ __all__ = [
     "Export",
     "FetchedItem",
     "Plan",
+    "Recovered",
     "RunRequest",
     "RunResult",
     "Standing",
@@ -50,6 +53,7 @@ __all__ = [
     "parse_seeds",
     "probe_recorder",
     "read_plan",
+    "recover_runs",
     "remove_place",
     "run_launcher",
     "run_task_of",

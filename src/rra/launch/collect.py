@@ -122,6 +122,18 @@ def limit_size(outputs: Path, limit: int) -> list[LeftOut]:
     return left_out
 
 
+def add_streams(record: Path, outputs: Path) -> None:
+    """Put what was printed beside what was written.
+
+    Args:
+        record: Folder with both streams.
+        outputs: The outputs, already safe.
+    """
+    for name in STREAMS:
+        _remove(outputs / name)
+        link_or_copy(record / name, outputs / name)
+
+
 def used_bytes(folder: Path) -> int:
     """Return the size of all files below a folder that others may be changing."""
     total = 0

@@ -11,10 +11,9 @@ from rra.artifact import Artifact, layout
 from rra.evidence import printable
 from rra.launch.digests import Digests
 from rra.launch.inventory import regular_files
-from rra.launch.request import RunRequest
 from rra.launch.trace import Observation
 from rra.launch.workspace import Workspace
-from rra.model import InputFile
+from rra.model import InputFile, Launcher
 from rra.model.record import Role
 
 _SUFFIXES: dict[Role, frozenset[str]] = {
@@ -40,20 +39,21 @@ def digest_and_size(path: Path) -> tuple[str, int]:
 
 
 def input_files(
-    request: RunRequest, space: Workspace, seen: Observation, *, complete: bool
+    artifact: Artifact, name: str, space: Workspace, seen: Observation, *, complete: bool
 ) -> list[InputFile]:
     """Return the inputs of a run, sorted by path, with digests of the artifact's own files.
 
     Args:
-        request: What was asked for.
+        artifact: The artifact.
+        name: Id of the launcher.
         space: The folders of the run.
         seen: What the recorder saw.
         complete: Whether it saw every read; if not, all files that could be read are listed.
     """
-    artifact = request.artifact
-    entry = PurePosixPath(artifact.manifest.launchers[request.launcher].entry)
-    paths = set(_seen(artifact, space, seen)) if complete else set(_possible(request, space))
-    needs = artifact.manifest.launchers[request.launcher].needs
+    launcher = artifact.manifest.launchers[name]
+    entry = PurePosixPath(launcher.entry)
+    paths = set(_seen(artifact, space, seen) if complete else _possible(artifact, launcher, space))
+    needs = launcher.needs
     found = []
     for path in sorted({*paths, entry}, key=os.fsencode):
         place = artifact.root / path
@@ -93,9 +93,7 @@ def artifact_path(artifact: Artifact, space: Workspace, name: str) -> PurePosixP
     return path.relative_to(artifact.root)
 
 
-def _possible(request: RunRequest, space: Workspace) -> Iterator[PurePosixPath]:
-    artifact = request.artifact
-    launcher = artifact.manifest.launchers[request.launcher]
+def _possible(artifact: Artifact, launcher: Launcher, space: Workspace) -> Iterator[PurePosixPath]:
     yield from artifact.element_files("code")
     items = launcher.inputs or list(artifact.manifest.data)
     places = [PurePosixPath(artifact.manifest.data[name].path) for name in items]

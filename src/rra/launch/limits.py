@@ -10,6 +10,9 @@ from rra.model import Launcher
 from rra.sandbox import Limits, memory_of_machine
 from rra.values.units import convert
 
+DEFAULT_OUTPUT_BYTES = 4 * 1024**3
+"""Size of all outputs together that is kept when the launcher declares no limit."""
+
 _LEAST_PROCESSES, _PROCESSES_PER_PROCESSOR = 4096, 128
 _MEMORY_TENTHS = 9
 _SIZE = re.compile(r"([0-9.]+) ?([A-Za-z]+)")
@@ -32,6 +35,12 @@ def limits_of(launcher: Launcher) -> Limits:
         processes=max(_LEAST_PROCESSES, _PROCESSES_PER_PROCESSOR * processors),
         cpu=wanted if wanted is not None and wanted < processors else None,
     )
+
+
+def output_limit(launcher: Launcher) -> int:
+    """Return the bytes of all outputs together that are kept."""
+    declared = launcher.limits.output if launcher.limits else None
+    return DEFAULT_OUTPUT_BYTES if declared is None else declared
 
 
 def size_in_bytes(size: int | str) -> int:

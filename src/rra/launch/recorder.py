@@ -106,6 +106,13 @@ class Recorder:
             return argv
         return [*strace_command(self.program, self.reader.pipe), *argv]
 
+    @property
+    def level(self) -> Level:
+        """The level that it hopes for, before anything has run."""
+        if self.reader is not None:
+            return "strace"
+        return "audit-hook" if self.observed else "tree"
+
     def finish(self) -> tuple[Observation, Level]:
         """Return what was seen and at which level; processes still followed are ended."""
         seen = Observation()
@@ -119,13 +126,33 @@ class Recorder:
             if not self.reader.complete:
                 seen.gaps.append("the trace ended before the last process")
         _read_events(self.space.seen / _EVENTS, seen)
-        if level == "tree" and any(_version(one) >= _OLDEST_HOOK for one in seen.interpreters):
-            level = "audit-hook"
+        if level == "tree":
+            level = _without_trace(seen)
         seen.gaps[:0] = _GAPS[level]
         if not self.observed:
             why = "this Python is too old" if self.python else "the environment names no Python"
             seen.gaps.append(f"seeds were not seen: {why} to be watched")
         return seen, level
+
+
+def observed_in(space: Workspace | None, *, hook: bool) -> tuple[Observation, Level]:
+    """Return what the observer wrote of a run whose recorder is no more, and at which level.
+
+    Args:
+        space: The folders of the run; None where nothing of it may be read.
+        hook: Whether the observer watched files, too.
+    """
+    seen = Observation()
+    if space is not None:
+        _read_events(space.seen / _EVENTS, seen)
+    level = _without_trace(seen) if hook else "tree"
+    seen.gaps += _GAPS[level]
+    return seen, level
+
+
+def _without_trace(seen: Observation) -> Level:
+    hooked = any(_version(one) >= _OLDEST_HOOK for one in seen.interpreters)
+    return "audit-hook" if hooked else "tree"
 
 
 def _version(python: str) -> list[int]:
@@ -157,7 +184,8 @@ def _read_events(path: Path, seen: Observation) -> None:
         return
     with path.open("rb") as file:
         data = file.read(_MOST_BYTES)
-    for line in data.splitlines():
+    whole, _, _ = data.rpartition(b"\n")  # what was killed may have been writing a line
+    for line in whole.splitlines():
         kind, tab, value = line.partition(b"\t")
         if tab:
             with contextlib.suppress(UnicodeDecodeError):

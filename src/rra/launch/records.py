@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rra._base import clock
 from rra._base.process import Supervised, Termination
 from rra._base.streams import StreamInfo
-from rra.environment import numeric_variables, platform_facts
+from rra.artifact import Artifact
+from rra.environment import Built, numeric_variables, platform_facts
 from rra.evidence import EVENTS, OUTPUTS, printable, write_events
 from rra.launch.collect import LeftOut
 from rra.launch.inputs import artifact_path, digest_and_size, input_files
@@ -23,16 +24,8 @@ from rra.launch.request import RunRequest
 from rra.launch.surroundings import network_gaps
 from rra.launch.trace import Observation
 from rra.launch.workspace import Workspace
-from rra.model import (
-    ExecutionRecord,
-    OutputFile,
-    RecorderInfo,
-    RecordResources,
-    SandboxInfo,
-    SeedInfo,
-    Stream,
-)
-from rra.model.record import EnvironmentInfo, LauncherInfo, Platform, Reached, RecordLimits
+from rra.model import ExecutionRecord, OutputFile, Stream
+from rra.model.record import Platform, Reached
 from rra.sandbox import ConfinedSandbox, Usage, View
 
 _OUTSIDE = ("/dev/", "/proc/", "/sys/")
@@ -43,8 +36,7 @@ class RunFacts:
     """Everything that is known when a launcher has ended and its outputs are in place.
 
     Attributes:
-        core: Core digest of the artifact.
-        argv: Command, before isolation and recording.
+        known: What was known before the launcher started, as the record has it.
         done: What became of the process.
         termination: Its word, limits on the outputs included.
         used: What all its processes did together, as far as it was counted.
@@ -58,12 +50,9 @@ class RunFacts:
 
     request: RunRequest
     space: Workspace
-    settings: Settings
     sandbox: ConfinedSandbox
     view: View
-    core: str
-    argv: list[str]
-    started: dt.datetime
+    known: Mapping[str, Any]
     ended: dt.datetime
     done: Supervised
     termination: Termination
@@ -93,89 +82,124 @@ class RunFacts:
         return [name for name, came in found.items() if came]
 
 
+def known_before(
+    request: RunRequest,
+    space: Workspace,
+    settings: Settings,
+    sandbox: ConfinedSandbox,
+    view: View,
+    *,
+    argv: list[str],
+    core: str,
+) -> dict[str, Any]:
+    """Return what the record of a run says that is known before the launcher starts.
+
+    Args:
+        request: What is run.
+        space: The folders of the run.
+        settings: Parameters and seed.
+        sandbox: What isolates and limits it.
+        view: What the launcher sees, its variables included.
+        argv: Command, before isolation and recording.
+        core: Core digest of the artifact.
+    """
+    artifact, environment = request.artifact, request.environment
+    entry = artifact.manifest.launchers[request.launcher].entry
+    platform = {**platform_facts(), "python": environment.version or None}
+    return {
+        "rra": artifact.manifest.rra,
+        "type": "execution-record/v1",
+        "artifact": artifact.manifest.name,
+        "core": core,
+        "launcher": {
+            "id": request.launcher,
+            "entry": entry,
+            "sha256": digest_and_size(artifact.path(entry))[0],
+        },
+        "instance": request.instance,
+        "key": request.key,
+        "argv": _relative_command(argv, artifact.root, space.root),
+        "nonce": request.nonce,
+        "parameters": dict(settings.values),
+        "seed": {"declared": settings.seed},
+        "started": clock.iso(clock.now()),
+        "environment": {
+            "id": environment.id,
+            "lock": environment.lock_digest,
+            "installed": environment.installed_digest,
+            "interpreter": environment.interpreter,
+            "variables": _recorded_variables(request, view),
+        },
+        "platform": Platform.model_validate(platform).to_json(),
+        "sandbox": {
+            "level": sandbox.name,
+            "gaps": [*sandbox.gaps, *network_gaps(request)],
+            "limits": sandbox.held or None,
+        },
+    }
+
+
 def write_record(facts: RunFacts) -> ExecutionRecord:
     """Write the events of a run beside its outputs and return its record.
 
     Raises:
         StorageError: The disk is full or refuses.
     """
-    request, done, space = facts.request, facts.done, facts.space
-    artifact = request.artifact
-    launcher = artifact.manifest.launchers[request.launcher]
-    writes = list(_other_writes(facts))
+    request, done, space, known = facts.request, facts.done, facts.space, facts.known
+    roots = roots_of(request.artifact, space, request.environment)
+    writes = list(_other_writes(facts, roots))
     # What isolates a run shows it its environment read-only.
     packages = changed_packages(request.environment) if facts.sandbox.gaps else []
-    head = write_events(space.record / EVENTS, _events(facts, writes, packages))
-    seeds = [seed for seed in facts.seen.seeds if abs(seed) <= LARGEST_INTEGER]
-    return ExecutionRecord(
-        rra=artifact.manifest.rra,
-        type="execution-record/v1",
-        artifact=artifact.manifest.name,
-        core=facts.core,
-        launcher=LauncherInfo(
-            id=request.launcher,
-            entry=launcher.entry,
-            sha256=digest_and_size(artifact.path(launcher.entry))[0],
-        ),
-        instance=request.instance,
-        key=request.key,
-        argv=_relative_command(facts),
-        nonce=request.nonce,
-        parameters=dict(facts.settings.values),
-        seed=SeedInfo(declared=facts.settings.seed, observed=seeds),
-        started=clock.iso(facts.started),
-        ended=clock.iso(facts.ended),
-        termination=facts.termination,
-        exit_code=done.returncode,
-        missing_outputs=facts.missing,
-        environment=EnvironmentInfo(
-            id=request.environment.id,
-            lock=request.environment.lock_digest,
-            installed=request.environment.installed_digest,
-            interpreter=request.environment.interpreter,
-            variables=_recorded_variables(facts),
-        ),
-        inputs=input_files(request, space, facts.seen, complete=facts.level == "strace"),
-        outputs=list(_outputs(facts)),
-        other_writes=sorted({path for path, _ in writes}),
-        network_attempts=sorted(facts.seen.connections),
-        platform=Platform.model_validate(
-            {**platform_facts(), "python": request.environment.version or None}
-        ),
-        resources=RecordResources(
-            wall=round(done.seconds, 3),
-            cpu=round(done.cpu_seconds, 3),
-            max_rss=done.max_rss,
-            peak=facts.used.peak_bytes if facts.used else None,
-        ),
-        stdout=_stream(done.stdout),
-        stderr=_stream(done.stderr),
-        sandbox=SandboxInfo(
-            level=facts.sandbox.name,
-            gaps=[*facts.sandbox.gaps, *network_gaps(request)],
-            limits=RecordLimits.model_validate(held) if (held := facts.sandbox.held) else None,
-            reached=facts.reached or None,
-        ),
-        recorder=RecorderInfo(
-            level=facts.level, gaps=[*facts.seen.gaps, *installed_gaps(packages)]
-        ),
-        events=head,
+    head = write_events(space.record / EVENTS, _events(facts, roots, writes, packages))
+    complete = facts.level == "strace"
+    return ExecutionRecord.model_validate(
+        {
+            **known,
+            "seed": {**known["seed"], "observed": observed_seeds(facts.seen)},
+            "ended": clock.iso(facts.ended),
+            "termination": facts.termination,
+            "exit_code": done.returncode,
+            "missing_outputs": facts.missing,
+            "inputs": input_files(
+                request.artifact, request.launcher, space, facts.seen, complete=complete
+            ),
+            "outputs": list(output_files(space.record / OUTPUTS)),
+            "other_writes": sorted({path for path, _ in writes}),
+            "network_attempts": sorted(facts.seen.connections),
+            "resources": {
+                "wall": round(done.seconds, 3),
+                "cpu": round(done.cpu_seconds, 3),
+                "max_rss": done.max_rss,
+                "peak": facts.used.peak_bytes if facts.used else None,
+            },
+            "stdout": _stream(done.stdout),
+            "stderr": _stream(done.stderr),
+            "sandbox": {**known["sandbox"], "reached": facts.reached or None},
+            "recorder": {
+                "level": facts.level,
+                "gaps": [*facts.seen.gaps, *installed_gaps(packages)],
+            },
+            "events": head,
+        }
     )
 
 
-def _recorded_variables(facts: RunFacts) -> dict[str, str]:
+def observed_seeds(seen: Observation) -> list[int]:
+    """Return the seeds that were seen being set and that a record can hold."""
+    return [seed for seed in seen.seeds if abs(seed) <= LARGEST_INTEGER]
+
+
+def _recorded_variables(request: RunRequest, view: View) -> dict[str, str]:
     """Return the variables that can change a number, unless one of them carries a secret."""
-    request = facts.request
     declared = request.artifact.manifest.launchers[request.launcher].secrets or []
     secret = {one.env for one in declared}
-    found = numeric_variables(facts.view.env)
+    found = numeric_variables(view.env)
     return {name: value for name, value in found.items() if name not in secret}
 
 
-def _relative_command(facts: RunFacts) -> list[str]:
+def _relative_command(argv: list[str], root: Path, own: Path) -> list[str]:
     """Return the command as the guide gives it: programs by name, files by place."""
-    root, own = facts.request.artifact.root, facts.space.root
-    parts = [Path(part) for part in facts.argv]
+    parts = [Path(part) for part in argv]
     inside = [part.is_relative_to(root) and not part.is_relative_to(own) for part in parts]
     return [
         part.relative_to(root).as_posix() if there else part.name
@@ -187,31 +211,67 @@ def _stream(info: StreamInfo) -> Stream:
     return Stream(sha256=info.sha256, bytes=info.bytes, truncated=info.truncated)
 
 
-def _outputs(facts: RunFacts) -> Iterator[OutputFile]:
-    folder = facts.space.record / OUTPUTS
+def output_files(folder: Path) -> Iterator[OutputFile]:
+    """Yield what a run left, in the order of a record."""
     names = {printable(path): path for path, _ in regular_files(folder)}
     for name in sorted(names, key=str.encode):
         sha256, size = digest_and_size(folder / names[name])
         yield OutputFile(path=name, sha256=sha256, size=size)
 
 
+Roots = list[tuple[Path, PurePosixPath]]
+"""Folders whose files a record calls by a place, with that place; the first that holds counts."""
+
+
+def roots_of(artifact: Artifact, space: Workspace, environment: Built | None) -> Roots:
+    """Return the folders by which the paths of a record are written."""
+    named = [
+        (space.code, PurePosixPath(artifact.manifest.code.root)),
+        (artifact.root, PurePosixPath()),
+        (environment.root if environment else None, PurePosixPath("{environment}")),
+        (environment.base_prefix if environment else None, PurePosixPath("{python}")),
+        (Path.home(), PurePosixPath("~")),
+    ]
+    return [(root, word) for root, word in named if root is not None and root != Path("/")]
+
+
+def _place(roots: Roots, name: str) -> str:
+    """Return a path for the record: by its place in artifact or environment where it has one."""
+    path = PurePosixPath(name)
+    for root, word in roots:
+        if path.is_relative_to(root):
+            return printable(word / path.relative_to(root))
+    return printable(path)
+
+
+def seen_events(seen: Observation, roots: Roots, reads: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the events that come from what was seen of a run, but for what it wrote.
+
+    Args:
+        seen: What was seen.
+        roots: Folders by which paths are written.
+        reads: Files of the artifact that were read.
+    """
+    yield from ({"kind": "python", "version": version} for version in seen.interpreters)
+    yield from ({"kind": "exec", "path": _place(roots, path)} for path in seen.programs)
+    yield from ({"kind": "read", "path": path} for path in reads)
+    yield from ({"kind": "seed", "value": str(seed)} for seed in seen.seeds)
+    yield from ({"kind": "connect", "address": address} for address in seen.connections)
+
+
 def _events(
-    facts: RunFacts, writes: list[tuple[str, bool]], packages: list[ChangedPackage]
+    facts: RunFacts, roots: Roots, writes: list[tuple[str, bool]], packages: list[ChangedPackage]
 ) -> Iterator[dict[str, Any]]:
     """Yield what happened, without what is the same for every program on this machine."""
     yield {
         "kind": "started",
-        "time": clock.iso(facts.started),
+        "time": facts.known["started"],
         "nonce": facts.request.nonce,
         "sandbox": facts.sandbox.name,
         "recorder": facts.level,
     }
-    seen, code = facts.seen, facts.code
-    yield from ({"kind": "python", "version": version} for version in seen.interpreters)
-    yield from ({"kind": "exec", "path": _place(facts, path)} for path in seen.programs)
-    yield from ({"kind": "read", "path": path} for path in _reads(facts))
-    yield from ({"kind": "seed", "value": str(seed)} for seed in seen.seeds)
-    yield from ({"kind": "connect", "address": address} for address in seen.connections)
+    code = facts.code
+    yield from seen_events(facts.seen, roots, _reads(facts))
     for path, refused in writes:
         yield {"kind": "write", "path": path, "refused": refused}
     for kind, paths in (
@@ -234,14 +294,19 @@ def _events(
 
 
 def _reads(facts: RunFacts) -> Iterator[str]:
+    request = facts.request
+    yield from reads_of(request.artifact, facts.space, request.output_place, facts.seen)
+
+
+def reads_of(
+    artifact: Artifact, space: Workspace, output_place: Path, seen: Observation
+) -> Iterator[str]:
     """Yield the files of the artifact that were read, its own outputs and new files left out."""
-    request, space = facts.request, facts.space
-    own = PurePosixPath("outputs") / request.output_place
-    found = (artifact_path(request.artifact, space, name) for name in facts.seen.reads)
-    for path in dict.fromkeys(found):
+    own = PurePosixPath("outputs") / output_place
+    for path in dict.fromkeys(artifact_path(artifact, space, name) for name in seen.reads):
         if path is None or path.is_relative_to(own):
             continue
-        if path.parts[:1] == ("outputs",) or (request.artifact.root / path).is_file():
+        if path.parts[:1] == ("outputs",) or (artifact.root / path).is_file():
             yield printable(path)
 
 
@@ -252,38 +317,37 @@ def _of_code(facts: RunFacts, paths: Iterable[PurePosixPath]) -> Iterator[str]:
             yield printable(prefix / path)
 
 
-def _other_writes(facts: RunFacts) -> Iterator[tuple[str, bool]]:
+def _other_writes(facts: RunFacts, roots: Roots) -> Iterator[tuple[str, bool]]:
     """Yield writes outside the run's own folders, and whether they were refused."""
-    for names, refused in ((facts.seen.writes, False), (facts.seen.denied, True)):
-        for name in names:
-            path = PurePosixPath(name)
-            skipped = name.startswith(_OUTSIDE) or "__pycache__" in path.parts
-            if not skipped and not _is_own(facts, path):
-                yield _place(facts, name), refused
+    temporary = facts.sandbox.temporary_path(facts.space.temporary)
+    shown = facts.view.read_only
+    yield from writes_elsewhere(facts.seen, facts.space, temporary, roots, shown=shown)
+    written = {_place(roots, name) for name in facts.seen.writes}
     for path in facts.artifact:
-        if printable(path) not in {_place(facts, name) for name in facts.seen.writes}:
+        if printable(path) not in written:
             yield printable(path), False
 
 
-def _is_own(facts: RunFacts, path: PurePosixPath) -> bool:
-    """Tell whether a path lies in the run's own folders, what is shown among them left out."""
-    if any(path.is_relative_to(place) for place in (facts.space.root, facts.space.temporary)):
-        return True
-    inside = facts.sandbox.temporary_path(facts.space.temporary)
-    shown = any(path.is_relative_to(place) for place in facts.view.read_only)
-    return path.is_relative_to(inside) and not shown
+def writes_elsewhere(
+    seen: Observation, space: Workspace, temporary: Path, roots: Roots, *, shown: Sequence[Path]
+) -> Iterator[tuple[str, bool]]:
+    """Yield the writes outside a run's own folders that were seen, and whether they were refused.
 
-
-def _place(facts: RunFacts, name: str) -> str:
-    """Return a path for the record: by its place in artifact or environment where it has one."""
-    path = PurePosixPath(name)
-    for root, word in (
-        (facts.space.code, PurePosixPath(facts.request.artifact.manifest.code.root)),
-        (facts.request.artifact.root, PurePosixPath()),
-        (facts.request.environment.root, PurePosixPath("{environment}")),
-        (facts.request.environment.base_prefix, PurePosixPath("{python}")),
-        (Path.home(), PurePosixPath("~")),
-    ):
-        if root is not None and path.is_relative_to(root) and root != Path("/"):
-            return printable(word / path.relative_to(root))
-    return printable(path)
+    Args:
+        seen: What was seen.
+        space: The folders of the run.
+        temporary: Where the launcher found its folder for temporary files.
+        roots: Folders by which paths are written.
+        shown: What it was shown besides, perhaps among its temporary files.
+    """
+    for names, refused in ((seen.writes, False), (seen.denied, True)):
+        for name in names:
+            path = PurePosixPath(name)
+            own = any(path.is_relative_to(place) for place in (space.root, space.temporary))
+            own = own or (
+                path.is_relative_to(temporary)
+                and not any(path.is_relative_to(place) for place in shown)
+            )
+            skipped = name.startswith(_OUTSIDE) or "__pycache__" in path.parts
+            if not skipped and not own:
+                yield _place(roots, name), refused

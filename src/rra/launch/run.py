@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from rra._base import canonical, clock, process
-from rra._base.files import remove_tree, storage_errors
+from rra._base.files import storage_errors
 from rra._base.process import Bounds, Supervised, Termination
 from rra.artifact import layout
 from rra.bundle import core_digest
@@ -18,13 +18,15 @@ from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
 from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeChanges, TreeSnapshot
-from rra.launch.limits import limits_of
+from rra.launch.journal import Journal
+from rra.launch.limits import limits_of, output_limit
 from rra.launch.notebooks import provide_runner
 from rra.launch.outputs import provide_outputs, publish_outputs
 from rra.launch.parameters import Settings, settle
-from rra.launch.place import copy_code, link_or_copy
+from rra.launch.place import copy_code
 from rra.launch.recorder import Recorder
-from rra.launch.records import RunFacts, write_record
+from rra.launch.records import RunFacts, known_before, write_record
+from rra.launch.recovery import recover_runs
 from rra.launch.request import RunRequest, RunResult
 from rra.launch.secrets import Redactor, secrets_of
 from rra.launch.surroundings import SYSTEM_PATH, command, variables, view
@@ -42,9 +44,6 @@ from rra.sandbox import (
     confined,
     find_engine,
 )
-
-DEFAULT_OUTPUT_BYTES = 4 * 1024**3
-"""Size of all outputs together that is kept when the launcher declares no limit."""
 
 _ENGINE_FAILED = 125
 """Exit status by which podman and docker say that they could not start a container."""
@@ -75,13 +74,19 @@ def run_launcher(request: RunRequest) -> RunResult:
     sandbox = isolation_of(request.environment, request.sandbox)
     argv = command(request)
     core = request.core or core_digest(request.artifact)
+    if request.evidence is not None:
+        recover_runs(request.artifact, request.outputs_root, request.evidence)
     with workspace(request.outputs_root) as space, storage_errors(request.outputs_root):
         copy_code(request.artifact, space.code)
         needs = {name: name for name in launcher.needs} if request.needs is None else request.needs
         provide_outputs(request.outputs_root, needs, space.outputs, request.launcher)
         argv = provide_runner(argv, space)
+        journal = Journal(space, kept=request.evidence is not None)
         with confined(sandbox, limits_of(launcher)) as box:
-            facts = _execute(request, space, settings, box, argv=argv, core=core, secrets=secrets)
+            start = _Start(argv, core, secrets)
+            facts = _execute(request, space, settings, box, start=start, journal=journal)
+        if secrets:
+            journal.kept()
         record = write_record(facts)
         message = message_of(facts, launcher)
         lost = uncollected(
@@ -90,7 +95,9 @@ def run_launcher(request: RunRequest) -> RunResult:
             code=space.code,
             outputs=space.record / OUTPUTS,
         )
+        journal.recorded(canonical.digest(record.to_json()))
         done = _keep(request, space, record, message)
+        space.settle()
     if facts.interrupted:
         raise KeyboardInterrupt
     return dataclasses.replace(done, uncollected=tuple(printable(path) for path in lost))
@@ -106,15 +113,23 @@ def _launcher(request: RunRequest) -> Launcher:
     return launchers[request.launcher]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Start:
+    """What a launcher is started with: its command, the artifact's core, values of secrets."""
+
+    argv: list[str]
+    core: str
+    secrets: Mapping[str, str]
+
+
 def _execute(
     request: RunRequest,
     space: Workspace,
     settings: Settings,
     sandbox: ConfinedSandbox,
     *,
-    argv: list[str],
-    core: str,
-    secrets: Mapping[str, str],
+    start: _Start,
+    journal: Journal,
 ) -> RunFacts:
     """Start the launcher, wait for its end, and put what it left in order."""
     launcher = request.artifact.manifest.launchers[request.launcher]
@@ -123,28 +138,31 @@ def _execute(
     readable, version = [request.artifact.root], request.environment.version
     recorder = Recorder.start(space, sandbox, readable=readable, python=version)
     temporary = sandbox.temporary_path(space.temporary)
-    observer, hidden = recorder.python_path, Redactor(secrets)
+    observer, hidden = recorder.python_path, Redactor(start.secrets)
     env = variables(
-        request, space, settings, temporary=temporary, observer=observer, secrets=secrets
+        request, space, settings, temporary=temporary, observer=observer, secrets=start.secrets
     )
     seeing = view(request, space, env, limits_of(launcher))
     code = TreeSnapshot(space.code)
     artifact = TreeSnapshot(request.artifact.root, skip=_UNWATCHED) if sandbox.gaps else None
-    started = clock.now()
+    known = known_before(
+        request, space, settings, sandbox, seeing, argv=start.argv, core=start.core
+    )
+    journal.begun(
+        request,
+        known,
+        recorder=recorder.level,
+        secret=bool(start.secrets),
+        temporary=str(temporary),
+    )
+    wrapped = recorder.wrap(sandbox.wrap(start.argv, seeing))
     try:
-        done = process.supervise(
-            recorder.wrap(sandbox.wrap(argv, seeing)),
-            cwd=space.code,
-            env={"PATH": SYSTEM_PATH},
-            output=(space.record / STDOUT, space.record / STDERR),
-            bounds=_bounds(request, sandbox, seeing, own),
-            marker=f"RRA_OUTPUT_DIR={own}",
-            on_line=hidden.listener(request.on_line),
-        )
+        done = _supervised(request, space, sandbox, seeing, wrapped, hidden)
     finally:
         used = sandbox.finish(seeing)
         seen, level = recorder.finish()
     ended = clock.now()
+    journal.ended(done)
     space.free_reserve()
     hidden.observation(seen)
     done = _redacted(done, space, hidden)
@@ -161,16 +179,13 @@ def _execute(
         denied=not seeing.network and sandbox.name != "none",
         too_much=outputs.too_much,
     )
-    _add_streams(outputs.folder, space)
+    collect.add_streams(space.record, outputs.folder)
     return RunFacts(
         request=request,
         space=space,
-        settings=settings,
         sandbox=sandbox,
         view=seeing,
-        core=core,
-        argv=argv,
-        started=started,
+        known=known,
         ended=ended,
         done=done,
         termination=termination,
@@ -182,6 +197,27 @@ def _execute(
         collected=outputs.collected,
         left_out=outputs.left_out,
         missing=collect.missing_outputs(launcher, outputs.folder),
+    )
+
+
+def _supervised(
+    request: RunRequest,
+    space: Workspace,
+    sandbox: ConfinedSandbox,
+    seeing: View,
+    argv: list[str],
+    hidden: Redactor,
+) -> Supervised:
+    """Run the wrapped command to its end, within the limits."""
+    own = space.outputs / request.output_place
+    return process.supervise(
+        argv,
+        cwd=space.code,
+        env={"PATH": SYSTEM_PATH},
+        output=(space.record / STDOUT, space.record / STDERR),
+        bounds=_bounds(request, sandbox, seeing, own),
+        marker=f"RRA_OUTPUT_DIR={own}",
+        on_line=hidden.listener(request.on_line),
     )
 
 
@@ -212,7 +248,7 @@ def _gathered(
     left_out += collect.make_safe(outputs, space.code, place=own)
     collected = collect.collect(launcher.collect, changes, space.code, outputs)
     left_out += hidden.outputs(outputs)
-    beyond = collect.limit_size(outputs, _output_limit(launcher))
+    beyond = collect.limit_size(outputs, output_limit(launcher))
     too_much = bool(beyond) or bool(collect.too_large(launcher, outputs))
     return _Outputs(outputs, collected, [*left_out, *beyond], too_much)
 
@@ -220,7 +256,7 @@ def _gathered(
 def _bounds(request: RunRequest, sandbox: ConfinedSandbox, view: View, own: Path) -> Bounds:
     """Return the limits of a run that are watched from outside."""
     launcher = request.artifact.manifest.launchers[request.launcher]
-    limit = _output_limit(launcher)
+    limit = output_limit(launcher)
 
     def watch() -> Termination | None:
         return "disk" if little_room(own) or collect.used_bytes(own) > limit else None
@@ -294,20 +330,6 @@ def _wall_limit(request: RunRequest, launcher: Launcher) -> float | None:
     if request.smoke and launcher.smoke is not None:
         limits.append(launcher.smoke.wall)
     return min((limit for limit in limits if limit is not None), default=None)
-
-
-def _output_limit(launcher: Launcher) -> int:
-    declared = launcher.limits.output if launcher.limits else None
-    return DEFAULT_OUTPUT_BYTES if declared is None else declared
-
-
-def _add_streams(outputs: Path, space: Workspace) -> None:
-    """Put what was printed beside what was written."""
-    for name in (STDOUT, STDERR):
-        place = outputs / name
-        if place.exists():
-            remove_tree(place)
-        link_or_copy(space.record / name, place)
 
 
 def _keep(

@@ -1,4 +1,8 @@
-"""The private folders of one run, removed when it ends and swept when it was killed."""
+"""The private folders of one run, removed when it ends.
+
+Those of a run that was killed stay until its record is made from them (`rra.launch.recovery`);
+where no evidence of it is kept, the next run there removes them.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,9 @@ from pathlib import Path
 
 from rra._base.files import STAGING_PREFIX, remove_tree, storage_errors
 from rra.evidence.store import remove_if_stale
+
+JOURNAL = "journal.jsonl"
+"""File in the folder of a run with what is known of it while it goes on."""
 
 _OWNER = ".owner"
 _RESERVE, _RESERVE_PART = 4 << 20, 16
@@ -75,17 +82,27 @@ class Workspace:
         """Room on the disk that is kept for the record of a run that fills it."""
         return self.root / ".reserve"
 
+    @property
+    def journal(self) -> Path:
+        """What is known of the run while it goes on."""
+        return self.root / JOURNAL
+
     def free_reserve(self) -> None:
         """Give the room back: now the record is written."""
         self.reserve.unlink(missing_ok=True)
+
+    def settle(self) -> None:
+        """Note that nothing of the run has to be kept here any more."""
+        self.journal.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def workspace(outputs_root: Path) -> Iterator[Workspace]:
     """Make the folders of a run below the outputs, and remove them when the block ends.
 
-    A process that is killed leaves them; the next run there removes them, since the lock that
-    says that they are in use went with the process.
+    A process that is killed leaves them. The next run there removes them, since the lock that
+    says that they are in use went with the process; but not those with a journal, which also an
+    error in the block leaves: what they hold is not in the evidence yet.
 
     Raises:
         StorageError: The disk is full or refuses.
@@ -127,17 +144,32 @@ def _owned(root: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            remove_tree(root)
+            if not (root / JOURNAL).exists():
+                remove_tree(root)
+
+
+@contextlib.contextmanager
+def abandoned(folder: Path) -> Iterator[bool]:
+    """Hold the folder of a run that nobody holds any more; tell whether that is so."""
+    if folder.name.endswith(_NEW):
+        yield False
+        return
+    with contextlib.ExitStack() as stack:
+        held = False
+        with contextlib.suppress(FileNotFoundError, BlockingIOError, NotADirectoryError):
+            owner = stack.enter_context((folder / _OWNER).open("rb"))
+            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = os.fstat(owner.fileno()).st_nlink > 0  # else another one has just removed it
+        yield held
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed runs left: folders that nobody holds, and other leftovers of a day ago."""
+    """Remove what killed runs left and nothing is to be made of; other leftovers after a day."""
     for leftover in folder.glob(f"{STAGING_PREFIX}*"):
         with contextlib.suppress(FileNotFoundError):  # its own process removes it just now
             if leftover.name.endswith(_NEW) or not (leftover / _OWNER).is_file():
                 remove_if_stale(leftover)
                 continue
-            owner = (leftover / _OWNER).open("rb")
-            with owner, contextlib.suppress(BlockingIOError):  # in use
-                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_tree(leftover)
+            with abandoned(leftover) as ours:
+                if ours and not (leftover / JOURNAL).exists():
+                    remove_tree(leftover)
