@@ -6,14 +6,17 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 from rra.artifact import load_artifact
 from tests.acceptance.command import PATIENCE_SECONDS, Answer, rra
+from tests.support.bundles import tree
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -29,6 +32,13 @@ nonce = sys.argv.pop(1)
 _verify.secrets = types.SimpleNamespace(token_hex=lambda size: nonce[: 2 * size])
 main()
 """
+
+#: Verdict, agreement and repeatability of each outcome of the wine example.
+WINE_VERDICTS = {
+    "table1/lda": ("reproduced", "pass", "pass"),
+    "table1/qda": ("reproduced", "pass", "pass"),
+    "table1/1nn": ("deviates_as_documented", "fail", "pass"),
+}
 
 Run = dict[str, Any]
 """A record as it is on disk."""
@@ -106,38 +116,72 @@ class Example:
         assert named is not None
         return named[1]
 
-    def verify_bundle(self, scratch: Path, *options: str, nonce: str = "") -> Answer:
+    def verify_bundle(self, scratch: Path, *options: str) -> Answer:
         """Pack the artifact; verify the bundle from an empty folder, with an empty state folder.
 
         Args:
             scratch: Folder for the bundle, the working folder and the state.
             options: More options of ``rra verify``.
-            nonce: What to draw the seeds from; drawn anew, as for everybody, if it is empty.
         """
+        bundle, digest = self._packed(scratch)
+        argv = ("verify", bundle, "--references", str(self.references), "--json", *options)
+        done = _as_a_stranger([sys.executable, "-m", "rra", *argv], scratch, os.environ["PATH"])
+        answer = Answer(argv, done.returncode, done.stdout, done.stderr)
+        return _of_this_bundle(answer, bundle, digest, scratch)
+
+    def verify_bundle_by_script(
+        self, scratch: Path, *, nonce: str = ""
+    ) -> tuple[subprocess.CompletedProcess[str], Answer]:
+        """Pack the artifact; have the shipped script verify the bundle, as `verify_bundle` does it.
+
+        Args:
+            scratch: Folder for the bundle, the working folder and the state.
+            nonce: What to draw the seeds from; drawn anew, as for everybody, if it is empty.
+
+        Returns:
+            What the script did, and what `rra` answered to it.
+        """
+        bundle, digest = self._packed(scratch)
+        (scratch / "dice.py").write_text(LOADED_DICE, encoding="utf-8")
+        dice = [str(scratch / "dice.py"), nonce] if nonce else ["-m", "rra"]
+        path = _command_before(
+            scratch / "programs",
+            f"""\
+            echo "$@" >{scratch}/arguments
+            {shlex.join([sys.executable, *dice])} "$@" >{scratch}/said; code=$?
+            cat {scratch}/said; echo $code >{scratch}/code; exit $code
+            """,
+        )
+        done = _as_a_stranger([str(self.folder / "verify"), bundle], scratch, path)
+        argv, said, code = ((scratch / name).read_text() for name in ("arguments", "said", "code"))
+        answer = Answer(tuple(argv.split()), int(code), said, done.stderr)
+        return done, _of_this_bundle(answer, bundle, digest, scratch)
+
+    def verify_as_said(self, scratch: Path, answer: Answer) -> subprocess.CompletedProcess[str]:
+        """Run the shipped script on what lies beside it, with the answer of `rra` given already.
+
+        Insists that `rra` would have verified the artifact without its evidence and its outputs.
+        """
+        (scratch / "answer").write_text(answer.out, encoding="utf-8")
+        path = _command_before(
+            scratch / "programs",
+            f"""\
+            echo "$@" >{scratch}/arguments
+            cp -R -- "$2" {scratch}/verified
+            cat {scratch}/answer; exit {answer.code}
+            """,
+        )
+        done = _as_a_stranger([str(self.folder / "verify")], scratch, path)
+        expected = self.copy(scratch / "expected")
+        assert tree(scratch / "verified") == tree(expected)
+        ours = (scratch / "arguments").read_text().split()
+        assert (ours[0], ours[2:]) == (answer.argv[0], [*answer.argv[2:]])
+        return done
+
+    def _packed(self, scratch: Path) -> tuple[str, str]:
         bundle = f"oci-layout:{scratch / 'bundle'}"
         packed = rra("pack", self.artifact, bundle, "--json").expect(0).result
-        work, state = scratch / "work", scratch / "state"
-        work.mkdir()
-        state.mkdir()
-        argv = ("verify", bundle, "--references", str(self.references), "--json", *options)
-        done = subprocess.run(
-            [sys.executable, *(("-c", LOADED_DICE, nonce) if nonce else ("-m", "rra")), *argv],
-            env={**os.environ, "RRA_STATE": str(state)},
-            cwd=work,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=3 * PATIENCE_SECONDS,
-            check=False,
-        )
-        answer = Answer(argv, done.returncode, done.stdout, done.stderr)
-        # It was this bundle and no folder that happened to lie around; nothing is left behind.
-        assert answer.result["artifact"].startswith(bundle), answer.said
-        assert answer.result["artifact"].endswith(f"@{packed['digest']}"), answer.said
-        assert Path(answer.result["directory"]).is_relative_to(state)
-        assert answer.result["reproduction"]["attempts"] == 1
-        assert list(work.iterdir()) == []
-        return answer
+        return bundle, packed["digest"]
 
     def verify(self, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run the shipped verify script from some other folder."""
@@ -151,6 +195,41 @@ class Example:
             timeout=PATIENCE_SECONDS,
             check=False,
         )
+
+
+def _command_before(folder: Path, script: str) -> str:
+    """Return a PATH on which `rra` is a shell script, and everything else is as before."""
+    folder.mkdir(exist_ok=True)
+    (folder / "rra").write_text(f"#!/bin/sh\n{textwrap.dedent(script)}", encoding="utf-8")
+    (folder / "rra").chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def _as_a_stranger(argv: list[str], scratch: Path, path: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in an empty folder, with an empty state folder."""
+    work, state = scratch / "work", scratch / "state"
+    work.mkdir()
+    state.mkdir()
+    return subprocess.run(
+        argv,
+        env={**os.environ, "PATH": path, "RRA_STATE": str(state)},
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE_SECONDS,
+        check=False,
+    )
+
+
+def _of_this_bundle(answer: Answer, bundle: str, digest: str, scratch: Path) -> Answer:
+    """Insist that it was this bundle and no folder that lay around, and that nothing is left."""
+    assert answer.result["artifact"].startswith(bundle), answer.said
+    assert answer.result["artifact"].endswith(f"@{digest}"), answer.said
+    assert Path(answer.result["directory"]).is_relative_to(scratch / "state")
+    assert answer.result["reproduction"]["attempts"] == 1
+    assert list((scratch / "work").iterdir()) == []
+    return answer
 
 
 def git(*argv: str | Path, cwd: Path) -> str:

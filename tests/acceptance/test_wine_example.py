@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rra.artifact import load_artifact
-from rra.environment import materialise
+from rra.artifact import Artifact, load_artifact
+from rra.environment import Built, materialise
+from rra.launch import build_environment
+from rra.verify import Options, verify_artifact
 from tests.acceptance.command import PATIENCE_SECONDS, rra
-from tests.acceptance.example import Example, ended_well, outcomes, verdicts
+from tests.acceptance.example import (
+    WINE_VERDICTS,
+    Example,
+    ended_well,
+    outcomes,
+    verdicts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,15 +51,17 @@ def by_hand(artifact: Path, path: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def shared_environment(artifact: Artifact, env_id: str, *, target: Path | None = None) -> Built:
+    """Build an environment where all tests of this session have it."""
+    del target
+    return build_environment(artifact, env_id)
+
+
 def test_the_bundle_gives_the_outcomes_that_agree_repeat_and_deviate(tmp_path: Path) -> None:
     answer = EXAMPLE.verify_bundle(tmp_path)
 
     answer.expect(1)  # a documented deviation is no success unless the reader says so
-    assert verdicts(answer.result) == {
-        "table1/lda": ("reproduced", "pass", "pass"),
-        "table1/qda": ("reproduced", "pass", "pass"),
-        "table1/1nn": ("deviates_as_documented", "fail", "pass"),
-    }
+    assert verdicts(answer.result) == WINE_VERDICTS
     found = outcomes(answer.result)
     for name, count in COUNTS.items():
         obtained = float(found[f"table1/{name}"]["mean"])
@@ -76,7 +86,7 @@ def test_the_shipped_verify_script_ends_well(tmp_path: Path) -> None:
     ids=["95.4", "95.6", "deleted"],
 )
 def test_an_undocumented_deviation_is_not_accepted(
-    before: str, after: str | None, artifact: Path
+    before: str, after: str | None, artifact: Path, tmp_path: Path
 ) -> None:
     manifest = artifact / "rra.yaml"
     text = manifest.read_text(encoding="utf-8")
@@ -87,11 +97,14 @@ def test_an_undocumented_deviation_is_not_accepted(
     manifest.write_text(text.replace(before, after), encoding="utf-8")
     rra("lock", artifact, "--keep").expect(0)
 
-    answer = rra("verify", artifact, "--accept-documented", "--json").expect(1)
+    # The environment is the same each time, so it is not built anew each time.
+    accepting = Options(accept_documented=True, build=shared_environment)
+    made = verify_artifact(load_artifact(artifact), tmp_path / "verified", accepting)
 
-    found = outcomes(answer.result)
-    assert found["table1/1nn"]["verdict"] in {"not_reproduced", "deviates"}
-    assert found["table1/lda"]["verdict"] == found["table1/qda"]["verdict"] == "reproduced"
+    found = {one.outcome: one.verdict for one in made.outcomes}
+    assert found["table1/1nn"] in {"not_reproduced", "deviates"}
+    assert found["table1/lda"] == found["table1/qda"] == "reproduced"
+    assert made.exit_code == 1
 
 
 def test_the_launcher_works_with_nothing_of_ours(artifact: Path) -> None:

@@ -351,6 +351,8 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 30
+    # Else the body of an answer waits until the reader has said that it has the head: 40 ms.
+    disable_nagle_algorithm = True
 
     def handle_any(self) -> None:
         registry: HttpRegistry = self.server.registry  # type: ignore[attr-defined]

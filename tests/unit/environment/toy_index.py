@@ -161,6 +161,7 @@ class ToyIndex:
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # see tests/support/http_registry.py
     index: ToyIndex
 
     def log_message(self, *arguments: object) -> None:
