@@ -1,4 +1,4 @@
-"""Where the commands lie that `tools/debian13_tools.sh` brings."""
+"""Where the commands lie that `tools/debian13_tools.sh` and `tools/apptainer.sh` bring."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 #: Found when this is imported: tests have homes and caches of their own.
-BIN = (
-    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rra-tools/debian13/usr/bin"
-)
+TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rra-tools"
+BIN = TOOLS / "debian13/usr/bin"
+APPTAINER = TOOLS / "apptainer/bin/apptainer"
 
 
 def command(name: str) -> str:

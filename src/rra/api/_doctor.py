@@ -7,6 +7,11 @@ from typing import Any
 
 from rra.api._result import Progress, VerbResult, silent
 
+_INSTALL = {
+    "bwrap": "apt-get install bubblewrap",
+    "apptainer": "where bubblewrap cannot be had, ask whoever runs the cluster for apptainer",
+}
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Capability:
@@ -91,7 +96,7 @@ def _isolation(progress: Progress) -> list[Capability]:
                 works=one.works,
                 detail=one.why,
                 needed_for="runs that can reach neither the network nor other files",
-                install="apt-get install bubblewrap" if one.name == "bwrap" else "",
+                install=_INSTALL.get(one.name, ""),
             )
         )
     progress("asking podman and docker")

@@ -36,17 +36,13 @@ from rra.launch.workspace import Workspace, workspace
 from rra.model import ExecutionRecord, Launcher
 from rra.sandbox import (
     ConfinedSandbox,
-    ContainerSandbox,
     Sandbox,
     Usage,
     View,
     best_sandbox,
     confined,
-    find_engine,
+    image_sandbox,
 )
-
-_ENGINE_FAILED = 125
-"""Exit status by which podman and docker say that they could not start a container."""
 
 _UNWATCHED = (layout.OUTPUTS_DIR, layout.EVIDENCE_DIR, ".git")
 
@@ -175,7 +171,7 @@ def _execute(
         space,
         used=used,
         seen=seen,
-        started=_started(done, used, seen, sandbox, level),
+        started=_started(done, seen, sandbox, level),
         denied=not seeing.network and sandbox.name != "none",
         too_much=outputs.too_much,
     )
@@ -288,12 +284,10 @@ def _counted(done: Supervised, used: Usage | None) -> Supervised:
     return dataclasses.replace(done, cpu_seconds=used.cpu_seconds)
 
 
-def _started(
-    done: Supervised, used: Usage | None, seen: Observation, sandbox: Sandbox, level: str
-) -> bool:
+def _started(done: Supervised, seen: Observation, sandbox: ConfinedSandbox, level: str) -> bool:
     """Tell whether the launcher itself was started, unless that is known to have failed."""
     if not sandbox.followed:
-        return used is not None or done.returncode != _ENGINE_FAILED
+        return not sandbox.refused(done.returncode)
     return level != "strace" or bool(seen.programs) or bool(seen.gaps)
 
 
@@ -308,7 +302,7 @@ def isolation_of(environment: Built, wanted: Sandbox | None = None) -> Sandbox:
         ToolMissingError: No engine works here that could enter the image.
     """
     if environment.image is not None:
-        return ContainerSandbox(find_engine(), environment.image)
+        return image_sandbox(environment.image)
     return wanted or best_sandbox()
 
 

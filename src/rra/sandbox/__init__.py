@@ -1,9 +1,10 @@
-"""Isolation of launchers: one protocol; bubblewrap, the image of a container, or none."""
+"""Isolation of launchers: bubblewrap, Apptainer, the image of a container, or none."""
 
 from __future__ import annotations
 
+from rra.sandbox.apptainer import Apptainer, ApptainerSandbox, find_apptainer, try_apptainer
 from rra.sandbox.cgroups import memory_of_machine, try_groups
-from rra.sandbox.choice import NAMES, best_sandbox, probe
+from rra.sandbox.choice import NAMES, best_sandbox, find_builder, image_sandbox, probe
 from rra.sandbox.confined import ConfinedSandbox, confined
 from rra.sandbox.container import ContainerSandbox
 from rra.sandbox.engine import Engine, find_engine, try_engine
@@ -12,6 +13,8 @@ from rra.sandbox.protocol import Availability, Sandbox, Usage, View
 
 __all__ = [
     "NAMES",
+    "Apptainer",
+    "ApptainerSandbox",
     "Availability",
     "ConfinedSandbox",
     "ContainerSandbox",
@@ -22,9 +25,13 @@ __all__ = [
     "View",
     "best_sandbox",
     "confined",
+    "find_apptainer",
+    "find_builder",
     "find_engine",
+    "image_sandbox",
     "memory_of_machine",
     "probe",
+    "try_apptainer",
     "try_engine",
     "try_groups",
 ]

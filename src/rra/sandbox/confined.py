@@ -20,6 +20,7 @@ class ConfinedSandbox:
     def __init__(self, inner: Sandbox, limits: Limits, group: ControlGroup | None) -> None:
         """Take a group that was made for this run; None where there is none."""
         self._inner, self._limits, self._group = inner, limits, group
+        self._told: Usage | None = None
 
     @property
     def name(self) -> Level:
@@ -52,6 +53,20 @@ class ConfinedSandbox:
         """Whether a tracer outside sees the programs inside."""
         return self._inner.followed
 
+    @property
+    def descends(self) -> bool:
+        """Whether all that runs inside descends from the wrapped command."""
+        return self._inner.descends
+
+    @property
+    def refusal(self) -> int | None:
+        """Exit status by which it says that it could not begin."""
+        return self._inner.refusal
+
+    def refused(self, returncode: int) -> bool:
+        """Tell, after `finish`, whether what isolates the launcher failed before that began."""
+        return self._told is None and returncode == self.refusal
+
     def temporary_path(self, temporary: Path) -> Path:
         """Return where the launcher finds the folder that we know as `temporary`."""
         return self._inner.temporary_path(temporary)
@@ -75,8 +90,8 @@ class ConfinedSandbox:
 
     def finish(self, view: View) -> Usage | None:
         """End what outlived the wrapped command, and return what the launcher used."""
-        used = self._inner.finish(view)
-        return used if self._group is None else self._group.used()
+        self._told = self._inner.finish(view)
+        return self._told if self._group is None else self._group.used()
 
 
 @contextlib.contextmanager
@@ -87,7 +102,7 @@ def confined(sandbox: Sandbox, limits: Limits) -> Iterator[ConfinedSandbox]:
         sandbox: What isolates it.
         limits: What all its processes may use together; the view has to have the same.
     """
-    if not sandbox.followed:
+    if not sandbox.descends:
         yield ConfinedSandbox(sandbox, limits, None)
         return
     group = ControlGroup(limits, able_places())

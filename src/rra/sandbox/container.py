@@ -84,6 +84,16 @@ class ContainerSandbox:
         """Whether a tracer outside sees the programs inside: the engine starts them elsewhere."""
         return False
 
+    @property
+    def descends(self) -> bool:
+        """Whether all that runs inside descends from the wrapped command: the engine starts it."""
+        return False
+
+    @property
+    def refusal(self) -> int:
+        """Exit status by which podman and docker say that they could not start a container."""
+        return 125
+
     def temporary_path(self, temporary: Path) -> Path:  # noqa: ARG002 - the same for each
         """Return where the launcher finds the folder that we know as `temporary`."""
         return Path("/tmp")  # noqa: S108 - the container's own
@@ -110,19 +120,19 @@ class ContainerSandbox:
 
     def _mounts(self, view: View) -> Iterator[str]:
         """Mount what the view names; the engine puts outer folders before inner ones."""
-        yield _bind(view.temporary, self.temporary_path(view.temporary), writable=True)
+        yield bind_option(view.temporary, self.temporary_path(view.temporary), writable=True)
         for path in dict.fromkeys(view.read_only):
             if path.exists() and path not in view.writable:
-                yield _bind(path, path, writable=False)
+                yield bind_option(path, path, writable=False)
         for path in dict.fromkeys(view.writable):
-            yield _bind(path, path, writable=True)
+            yield bind_option(path, path, writable=True)
         # podman would fill such a folder with what it hides.
         empty = ["notmpcopyup"] if self._engine.name == "podman" else []
         for path in view.hidden:
             if path.is_dir():
                 yield f"--mount={_fields('type=tmpfs', f'destination={path}', *empty)}"
             elif path.exists():
-                yield _bind(Path("/dev/null"), path, writable=False)
+                yield bind_option(Path("/dev/null"), path, writable=False)
 
     def _limits(self, view: View) -> Iterator[str]:
         yield from ("--pull=never", "--log-driver=none", "--read-only", _SHARED_MEMORY)
@@ -153,21 +163,19 @@ class ContainerSandbox:
         at_once = ["--time", "0"] if self._engine.name == "podman" else []
         command = ["rm", "--force", *at_once, _container(view)]
         self._engine.run(command, timeout=_END_SECONDS)
-        text = ""
-        with contextlib.suppress(OSError):
-            text = _read_plain(view.temporary / _USAGE)
+        text = read_plain(view.temporary / _USAGE)
         times = [int(m) * 60 + float(s) for m, s in _MINUTES.findall(text)]
         if len(times) != 4:
             return None
         return Usage(
             cpu_seconds=sum(times[2:]),
-            peak_bytes=_count(text, "peak"),
-            memory_kills=_count(text, r"memory\S* oom_kill") or 0,
-            refused_processes=_count(text, r"pids\S* max") or 0,
+            peak_bytes=count_of(text, "peak"),
+            memory_kills=count_of(text, r"memory\S* oom_kill") or 0,
+            refused_processes=count_of(text, r"pids\S* max") or 0,
         )
 
 
-def _count(text: str, name: str) -> int | None:
+def count_of(text: str, name: str) -> int | None:
     """Return the number behind a name, given as an expression, at the start of a line."""
     found = re.search(rf"^{name} (\d{{1,18}})$", text, re.MULTILINE)
     return int(found[1]) if found else None
@@ -178,16 +186,20 @@ def _container(view: View) -> str:
     return f"rra-{hashlib.sha256(os.fsencode(view.temporary)).hexdigest()[:20]}"
 
 
-def _read_plain(path: Path) -> str:
-    """Read a small file, unless the launcher has put something else there."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+def read_plain(path: Path) -> str:
+    """Read a small file; nothing where it is missing or the launcher has put something else."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
     with open(handle, "rb") as file:  # noqa: PTH123 - a handle that is open
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return ""
         return file.read(_USAGE_BYTES).decode("ascii", "replace")
 
 
-def _bind(source: Path, target: Path, *, writable: bool) -> str:
+def bind_option(source: Path, target: Path, *, writable: bool) -> str:
+    """Return the option that mounts a folder or file, as podman, docker and Apptainer read it."""
     fields = ["type=bind", f"source={source}", f"destination={target}"]
     return f"--mount={_fields(*fields, *([] if writable else ['readonly']))}"
 

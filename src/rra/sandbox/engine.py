@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,9 @@ from rra._base import process
 from rra._base.process import Completed
 from rra.errors import ToolMissingError
 from rra.sandbox.protocol import Availability
+
+ENGINES = ("podman", "docker")
+"""Names of the engines, in the order in which they are asked."""
 
 _TRIAL_SECONDS, _BUILD_SECONDS = 60.0, 3600.0
 _OWN = ("HOME", "PATH", "USER", "XDG_", "CONTAINERS_", "CONTAINER_", "DOCKER_", "REGISTRY_AUTH_")
@@ -41,6 +45,18 @@ class Engine:
         found = done.stdout.strip()
         return f"sha256:{found.removeprefix('sha256:')}" if done.ok and found else None
 
+    def asked(self, image: str, script: str, *, timeout: float) -> Completed:
+        """Have the shell of an image carry out a script, without network or any file of ours."""
+        options = ["--rm", "--pull=never", "--network=none", "--log-driver=none", "--cap-drop=all"]
+        command = ["run", *options, "--entrypoint", "", image, "/bin/sh", "-c", script]
+        return self.run(command, timeout=timeout)
+
+    def variables(self, image: str) -> dict[str, str]:
+        """Return the variables that an image sets."""
+        shown = self.run(["image", "inspect", "--format", "{{json .Config.Env}}", image])
+        entries = json.loads(shown.stdout or "null") or []
+        return dict(entry.split("=", 1) for entry in entries if "=" in entry)
+
     def controllers(self) -> tuple[str, ...]:
         """Return which of ``memory``, ``pids`` and ``cpu`` the engine can limit here."""
         return _controllers(self.name, self.program, tuple(self.settings()))
@@ -51,14 +67,17 @@ class Engine:
         return [f"{name}={value}" for name, value in sorted(found.items())]
 
 
-def find_engine() -> Engine:
+def find_engine(wanted: str | None = None) -> Engine:
     """Return the engine that works here, found by asking it, podman before docker.
+
+    Args:
+        wanted: Take this one, or fail.
 
     Raises:
         ToolMissingError: None of them answers; says why.
     """
     reasons = []
-    for name in ("podman", "docker"):
+    for name in ENGINES if wanted is None else (wanted,):
         program = process.find_tool(name)
         if program is None:
             reasons.append(f"{name} is not on PATH")

@@ -43,6 +43,16 @@ class PlainSandbox:
         """Whether a tracer outside sees the programs inside."""
         return True
 
+    @property
+    def descends(self) -> bool:
+        """Whether all that runs inside descends from the wrapped command."""
+        return True
+
+    @property
+    def refusal(self) -> int | None:
+        """Exit status by which it says that it could not begin: the trace says so."""
+        return None
+
     def temporary_path(self, temporary: Path) -> Path:
         """Return where the launcher finds the folder that we know as `temporary`: there."""
         return temporary

@@ -65,6 +65,8 @@ class Sandbox(Protocol):
         limited: Which limits of a view it sets by itself.
         programs: How many programs the wrapped command executes before the launcher.
         followed: Whether a tracer outside sees the programs inside.
+        descends: Whether all that runs inside descends from the wrapped command.
+        refusal: Exit status by which it says that it could not begin; None where a trace says so.
     """
 
     @property
@@ -86,6 +88,14 @@ class Sandbox(Protocol):
     @property
     def followed(self) -> bool:
         """Whether a tracer outside sees the programs inside."""
+
+    @property
+    def descends(self) -> bool:
+        """Whether all that runs inside descends from the wrapped command."""
+
+    @property
+    def refusal(self) -> int | None:
+        """Exit status by which it says that it could not begin; None where a trace says so."""
 
     def temporary_path(self, temporary: Path) -> Path:
         """Return where the launcher finds the folder that we know as `temporary`."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sandbox",
-    type=click.Choice(["bwrap", "none"]),
+    type=click.Choice(["bwrap", "apptainer", "none"]),
     help="Isolation; the best that works by default. Containers bring their own.",
 )
 @json_option

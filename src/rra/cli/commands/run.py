@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sandbox",
-    type=click.Choice(["bwrap", "none"]),
+    type=click.Choice(["bwrap", "apptainer", "none"]),
     help="Isolation; the best that works by default. Containers bring their own.",
 )
 @click.option(

@@ -50,7 +50,7 @@ _REASONS_SHOWN = 6
 )
 @click.option(
     "--sandbox",
-    type=click.Choice(["bwrap", "none"]),
+    type=click.Choice(["bwrap", "apptainer", "none"]),
     help="Isolation; the best that works by default. Containers bring their own.",
 )
 @click.option("--keep", is_flag=True, help="Leave the fresh place and environments behind.")

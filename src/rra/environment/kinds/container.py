@@ -24,9 +24,10 @@ from rra.environment.kinds.protocol import (
     KindLock,
     LockRequest,
 )
+from rra.environment.kinds.sif import sif_image, sif_source
 from rra.errors import EnvironmentBuildError, UsageError
 from rra.model import Environment
-from rra.sandbox import Engine, find_engine
+from rra.sandbox import Apptainer, Engine, find_builder
 from rra.sandbox.protocol import Level
 
 _FILES = re.compile(r"(?:[\w.-]+\.)?(?:Docker|Container)file(?:\.[\w.-]+)?|Singularity|[\w-]+\.def")
@@ -130,13 +131,20 @@ class ContainerKind(DescribedKind):
         artifact = request.artifact
         env = named_environment(artifact, request.id)
         if env.lock is None:
-            return self._fetched(request, env, find_engine())
+            engine = find_builder()
+            if isinstance(engine, Apptainer):
+                return _converted(request, env, engine)
+            return self._fetched(request, env, engine)
         file, digest = locked_file(artifact, request.id, env)
         rootfs = artifact.path(env.rootfs) if env.rootfs else None
         stamp = {"lock": digest, "rootfs": sha256_file(rootfs) if rootfs else ""}
         key = canonical.digest(stamp).removeprefix("sha256:")[:32]
         name = f"localhost/rra-environment:{key}"
-        engine = find_engine()
+        engine = find_builder()
+        if isinstance(engine, Apptainer):
+            alone = rootfs is not None and not _runs(file)
+            done = _converted(request, env, engine, rootfs)
+            return dataclasses.replace(done, lock_digest=digest, bundled=alone, offline=alone)
         anew = request.target is not None
         with sole_builder(Path(f"/rra-images/{key}")):
             image = None if anew else engine.image(name)
@@ -169,7 +177,18 @@ class ContainerKind(DescribedKind):
         return dataclasses.replace(made, lock_digest=digest, reused=found is not None)
 
 
-def _made(env_id: str, env: Environment, engine: Engine, held: str, name: str) -> Built:
+def _converted(
+    request: BuildRequest, env: Environment, engine: Apptainer, rootfs: Path | None = None
+) -> Built:
+    """Make the image of one file that Apptainer enters, or find the one that was made."""
+    wanted = sif_source(request, env, rootfs)
+    image, reused = sif_image(request, engine, wanted)
+    made = _made(request.id, env, engine, engine.image(str(image)) or "", str(image))
+    digest = (env.base_image or "").rpartition("@")[2]
+    return dataclasses.replace(made, lock_digest=digest or made.lock_digest, reused=reused)
+
+
+def _made(env_id: str, env: Environment, engine: Engine | Apptainer, held: str, name: str) -> Built:
     """Describe an image that the engine has as an environment; its digest stands for its lock."""
     facts = image_facts(engine, name, held)
     return Built(

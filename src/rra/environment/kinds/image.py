@@ -12,7 +12,7 @@ from rra._base import places
 from rra._base.files import atomic_write
 from rra.environment.kinds.system import INSTALLED_FORMAT, parse_installed
 from rra.errors import EnvironmentBuildError, StorageError
-from rra.sandbox import Engine
+from rra.sandbox import Apptainer, Engine
 
 _SECONDS = 120.0
 _ASK = (
@@ -39,7 +39,7 @@ class ImageFacts:
     packages: tuple[tuple[str, str], ...]
 
 
-def image_facts(engine: Engine, name: str, digest: str) -> ImageFacts:
+def image_facts(engine: Engine | Apptainer, name: str, digest: str) -> ImageFacts:
     """Ask an image what it has; the answer is kept by the digest of the image.
 
     Its own programs answer, in a container without network and without any file of ours.
@@ -66,20 +66,16 @@ def _read(kept: dict[str, Any]) -> ImageFacts:
     )
 
 
-def _asked(engine: Engine, name: str) -> ImageFacts:
-    options = ["--rm", "--pull=never", "--network=none", "--log-driver=none", "--cap-drop=all"]
-    command = ["run", *options, "--entrypoint", "", name, "/bin/sh", "-c", _ASK]
-    done = engine.run(command, timeout=_SECONDS)
+def _asked(engine: Engine | Apptainer, name: str) -> ImageFacts:
+    done = engine.asked(name, _ASK, timeout=_SECONDS)
     if not done.ok:
         message = f"{engine.name} cannot start /bin/sh in image {name}: {done.last_error(2)}"
         hint = "an image needs /bin/sh, and bash for launchers that are shell scripts"
         raise EnvironmentBuildError(message, hint=hint)
-    shown = engine.run(["image", "inspect", "--format", "{{json .Config.Env}}", name])
-    entries = json.loads(shown.stdout or "null") or []
     said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
     version = said.get("version", "")
     return ImageFacts(
-        variables=dict(entry.split("=", 1) for entry in entries if "=" in entry),
+        variables=engine.variables(name),
         python=Path(said["python"]) if version and "python" in said else None,
         version=version,
         packages=tuple(sorted(parse_installed(done.stdout).items())),
