@@ -16,6 +16,7 @@ from rra import api
 from rra.artifact import Artifact
 from rra.evidence import EvidenceStore, verify_record
 from tests.services.slurm import Cluster, running
+from tests.support.artifacts import COMPUTES, make_artifact
 from tests.support.exports import TASKS, outputs_of, write_study
 from tests.support.needs import needs, require
 from tests.support.runs import write_artifact
@@ -220,6 +221,46 @@ def test_a_job_is_ended_at_its_own_limit_of_time(
     done = on_slurm(artifact(tmp_path, {"first": "sleep 60"}, first=limited))
     assert done.exit_code == 1
     assert "limit of time of its job" in done.runs[0].message
+
+
+def test_jobs_of_others_are_imported_from_the_controller(tmp_path: Path, cluster: Cluster) -> None:
+    """An array that knew nothing of us: one element ends well, one fails, one is cancelled."""
+    made = make_artifact(tmp_path / "a", {"main.py": COMPUTES})
+    script = "#!/bin/bash\n[ $SLURM_ARRAY_TASK_ID = 3 ] && sleep 60\n"
+    script += "echo ran $SLURM_ARRAY_TASK_ID; echo 7 > $SLURM_ARRAY_TASK_ID/x\n"
+    script += "exit $SLURM_ARRAY_TASK_ID"
+    (tmp_path / "job.sh").write_text(script)
+    for index in "023":
+        (tmp_path / index).mkdir()
+    options = ["--parsable", f"--chdir={tmp_path}", "--array=0,2,3"]
+    job = cluster.ask("sbatch", *options, str(tmp_path / "job.sh")).strip()
+    assert job.isdigit()
+    asking = ["squeue", "-h", "--array", "-t", "all", "-j", job, "-o", "%T"]
+    for _ in range(600):
+        states = cluster.ask(*asking).split()
+        if states.count("RUNNING") == 1 and {"COMPLETED", "FAILED"} <= set(states):
+            break
+        time.sleep(0.1)
+    cluster.ask("scancel", f"{job}_3")
+    for _ in range(600):
+        if "CANCELLED" in cluster.ask("scontrol", "show", "job", f"{job}_3"):
+            break
+        time.sleep(0.1)
+    done = api.evidence_import(
+        Path("slurm"), made.root, launcher="main", names=(job,), outputs=f"{tmp_path}/%a"
+    )
+    found = {one.name: one for one in done.runs}
+    assert {name: one.termination for name, one in found.items()} == {
+        f"{job}_0": "ok",
+        f"{job}_2": "exit",
+        f"{job}_3": "cancelled",
+    }
+    stored = {one.record.instance: one for one in EvidenceStore(made.root / "evidence").records()}
+    assert [problem for one in stored.values() for problem in verify_record(one)] == []
+    assert (stored["array=0"].directory / "stdout.txt").read_text() == "ran 0\n"
+    assert stored["array=2"].record.exit_code == 2
+    assert {one.path for one in stored["array=2"].record.outputs} >= {"x"}
+    assert stored["array=2"].record.recorder.level == "imported"
 
 
 def submitted(root: Path, cluster: Cluster) -> str:

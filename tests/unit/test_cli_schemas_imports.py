@@ -133,3 +133,45 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path, arguments: list[str], s
     assert answer["exit_code"] == 2
     assert said in answer["result"]["error"]["message"]
     assert not (tmp_path / "a" / "evidence" / "main").exists()
+
+
+def test_jobs_of_slurm(tmp_path: Path) -> None:
+    """An array of which one element failed: how each ended, what it printed and left."""
+    found = artifact(tmp_path)
+    rows = [
+        "JobID|JobIDRaw|JobName|State|ExitCode|Start|End|Elapsed|TotalCPU|MaxRSS",
+        "12_0|13|lda|COMPLETED|0:0|2024-05-06T07:00:00|2024-05-06T07:01:30|00:01:30|01:20.250|",
+        "12_0.batch|13.batch|batch|COMPLETED|0:0|||00:01:30|01:20.250|2000K",
+        "12_1|12|lda|OUT_OF_MEMORY|0:125|2024-05-06T07:00:00|2024-05-06T07:00:09|00:00:09|00:08|",
+        "12_2|14|lda|RUNNING|0:0|2024-05-06T07:00:00|Unknown|00:10:00|00:00:00|",
+    ]
+    write(tmp_path, "sacct.txt", "\n".join(rows) + "\n")
+    write(tmp_path, "slurm-12_0.out", "accuracy 98.876\n")
+    write(tmp_path, "results/12_0/metrics.json", '{"accuracy": 98.876}')
+    arguments = ["sacct.txt", "a", "--launcher", "main", "--outputs", "results/%A_%a"]
+    answer = call("evidence", "import", *arguments, cwd=tmp_path)
+    assert answer["exit_code"] == 0
+    assert answer["result"]["format"] == "slurm"
+    assert [one["message"] for one in answer["problems"]] == [
+        "job 12_2 is not imported: it has not ended (RUNNING)"
+    ]
+    good, bad = answer["result"]["runs"]
+    assert [good["termination"], bad["termination"]] == ["ok", "memory"]
+    record = shown(tmp_path, good["record"])
+    assert record["recorder"]["level"] == "imported"
+    assert record["instance"] == "array=0"
+    assert record["resources"] == {"wall": 90.0, "cpu": 80.25, "max_rss": 2048000}
+    assert record["stdout"]["bytes"] == 16
+    assert "job 12_0 of Slurm: COMPLETED" in record["recorder"]["gaps"]
+    record = shown(tmp_path, bad["record"])
+    assert (record["termination"], record["exit_code"]) == ("memory", -125)
+    assert "what it printed was not found" in record["recorder"]["gaps"]
+    assert call("evidence", "verify", "a", cwd=tmp_path)["exit_code"] == 0
+    (value,) = audit(found.root, rerun=False).audit.values
+    assert (value.obtained, value.evidence_level) == ("98.876", "E2")
+    refused = call("evidence", "attest", "a", cwd=tmp_path)
+    assert "imported" in refused["result"]["error"]["hint"]
+    refused = call(
+        "evidence", "import", "results", "a", "--launcher", "main", "--stdout", "x", cwd=tmp_path
+    )
+    assert "--outputs and --stdout are for jobs" in refused["result"]["error"]["message"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import layout, load_artifact
-from rra.errors import UsageError
+from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.launch.importing import FoundRun, Kind
@@ -22,6 +22,7 @@ class ImportedRun:
     record: str
     ended: str
     ok: bool
+    termination: str
     outputs: int
 
 
@@ -58,30 +59,48 @@ def evidence_import(
     launcher: str,
     kind: Kind | None = None,
     names: tuple[str, ...] = (),
+    outputs: str | None = None,
+    stdout: str | None = None,
     progress: Progress = silent,
 ) -> EvidenceImport:
     """Import runs that were made elsewhere; an audit takes their values as found, not as made.
 
     Args:
-        source: Folder of an MLflow file store, of Weights & Biases, or of the outputs of one run.
+        source: Folder of an MLflow file store, of Weights & Biases, or of the outputs of one run;
+            for jobs of Slurm a file with what ``sacct`` printed, or ``slurm`` to ask the cluster.
         artifact: Directory of the artifact.
         launcher: Id of the launcher that they count for.
-        kind: What the folder is; by default what it looks like.
-        names: Names of runs; all by default.
+        kind: What the source is; by default what it looks like.
+        names: Names of runs, or numbers of jobs; all by default.
+        outputs: Folder of the outputs of a job, with the patterns of Slurm's file names.
+        stdout: File of what a job printed, likewise; by default what Slurm names.
         progress: Called with one line for each step.
 
     Raises:
         UsageError: There is no such artifact, launcher, folder or run, or nothing is locked.
+        ToolMissingError: The cluster is asked, and Slurm's commands are not here.
+        UnavailableError: The cluster knows nothing of the jobs.
         StorageError: The disk is full or refuses.
     """
     from rra.evidence import EvidenceStore
     from rra.launch.importing import find_runs, import_run
+    from rra.launch.importing_slurm import FilesOfJobs, find_jobs, is_jobs
 
     loaded = load_artifact(artifact)
     store = EvidenceStore(loaded.root / layout.EVIDENCE_DIR)
-    taken_for, found = find_runs(source, kind)
+    problems: list[Problem] = []
+    taken_for: Kind
+    if kind == "slurm" or (kind is None and is_jobs(source)):
+        taken_for = "slurm"
+        chosen, problems = find_jobs(source, FilesOfJobs(outputs, stdout), names)
+    else:
+        if outputs is not None or stdout is not None:
+            message = f"{source} holds runs with their files; --outputs and --stdout are for jobs"
+            raise UsageError(message, hint="leave them out, or give --format slurm")
+        taken_for, found = find_runs(source, kind)
+        chosen = _chosen(found, names)
     made = []
-    for run in _chosen(found, names):
+    for run in chosen:
         progress(f"importing {run.name}")
         stored = import_run(loaded, launcher, run, store)
         made.append(
@@ -90,15 +109,26 @@ def evidence_import(
                 record=stored.digest,
                 ended=stored.record.ended,
                 ok=stored.record.ok,
+                termination=stored.record.termination,
                 outputs=len(stored.record.outputs),
             )
         )
-    return EvidenceImport(root=loaded.root, launcher=launcher, format=taken_for, runs=tuple(made))
+    return EvidenceImport(
+        root=loaded.root,
+        launcher=launcher,
+        format=taken_for,
+        runs=tuple(made),
+        problems=tuple(problems),
+    )
 
 
 def _chosen(found: list[FoundRun], names: tuple[str, ...]) -> list[FoundRun]:
-    chosen = [run for run in found if not names or {run.name, run.files.name}.intersection(names)]
+    chosen = [run for run in found if not names or _names(run).intersection(names)]
     if not chosen:
         hint = f"runs: {', '.join(run.name for run in found[:20])}"
         raise UsageError(f"no run is called {' or '.join(names)}", hint=hint)
     return chosen
+
+
+def _names(run: FoundRun) -> set[str]:
+    return {run.name} if run.files is None else {run.name, run.files.name}

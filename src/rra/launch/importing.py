@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from rra._base import canonical, clock
 from rra._base.files import STAGING_PREFIX, remove_tree, sha256_file, storage_errors, walk_files
+from rra._base.process import Termination
 from rra.artifact import Artifact
 from rra.bundle import core_digest
 from rra.errors import UsageError
@@ -32,9 +33,10 @@ from rra.evidence import (
     write_events,
 )
 from rra.launch.parameters import settle
+from rra.launch.request import DEFAULT_INSTANCE
 from rra.model import ExecutionRecord
 
-Kind = Literal["directory", "mlruns", "wandb"]
+Kind = Literal["directory", "mlruns", "wandb", "slurm"]
 
 GAPS = (
     "the run was imported: nothing of it was seen, neither what it read nor how it was made",
@@ -50,23 +52,37 @@ class FoundRun:
 
     Attributes:
         name: What it is called there.
-        files: Folder of its files.
+        files: Folder of its files; None where nothing but what it printed is known.
         place: Folder in the outputs that they go to, so that selectors find them.
         started: When it began, as far as that is known.
         ended: When it ended.
         ok: Whether it ended well.
         parameters: What it says that it was given.
         printed: File with what it printed.
+        errors: File with what it printed to standard error, where that is another.
+        instance: Its name among the runs of the launcher.
+        end: Word and exit status of its end, where more is known than `ok`.
+        seconds: How long it took, where that is known by itself.
+        cpu: Seconds of processor.
+        max_rss: Bytes of its largest process.
+        notes: What else is known, or not known, of it.
     """
 
     name: str
-    files: Path
+    files: Path | None
     place: PurePosixPath = dataclasses.field(default_factory=PurePosixPath)
     started: dt.datetime | None = None
     ended: dt.datetime | None = None
     ok: bool = True
     parameters: Mapping[str, str] = dataclasses.field(default_factory=dict)
     printed: Path | None = None
+    errors: Path | None = None
+    instance: str = DEFAULT_INSTANCE
+    end: tuple[Termination, int] | None = None
+    seconds: float | None = None
+    cpu: float = 0.0
+    max_rss: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def find_runs(source: Path, kind: Kind | None = None) -> tuple[Kind, list[FoundRun]]:
@@ -154,10 +170,9 @@ def import_run(
     with storage_errors(store.root):
         try:
             _copy(run, staged / OUTPUTS)
-            printed = run.printed.read_bytes() if run.printed is not None else b""
             for place in (staged, staged / OUTPUTS):
-                _print(place / STDOUT, printed)
-                _print(place / STDERR, b"")
+                _print(place / STDOUT, run.printed)
+                _print(place / STDERR, run.errors)
             record = _record(run, staged, {**known, "parameters": _given(artifact, launcher, run)})
             digest, place = store.add(staged, record)
         finally:
@@ -211,6 +226,8 @@ def _given(artifact: Artifact, launcher: str, run: FoundRun) -> dict[str, Any]:
 
 def _copy(run: FoundRun, outputs: Path) -> None:
     (outputs / run.place).mkdir(parents=True)
+    if run.files is None:
+        return
     for path in walk_files(run.files):
         source, target = run.files / path, outputs / run.place / path
         if source.is_file() and not source.is_symlink():
@@ -218,15 +235,20 @@ def _copy(run: FoundRun, outputs: Path) -> None:
             shutil.copyfile(source, target)
 
 
-def _print(path: Path, content: bytes) -> None:
-    if not path.exists():
-        path.write_bytes(content)
+def _print(path: Path, source: Path | None) -> None:
+    if path.exists():
+        return
+    if source is None:
+        path.touch()
+    else:
+        shutil.copyfile(source, path)
 
 
 def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionRecord:
     outputs = staged / OUTPUTS
     began, ended = _times(run)
-    end = {"termination": "ok" if run.ok else "exit", "exit_code": 0 if run.ok else 1}
+    word, status = run.end or (("ok", 0) if run.ok else ("exit", 1))
+    end = {"termination": word, "exit_code": status}
     level = {"sandbox": "none", "recorder": "imported"}
     head = write_events(
         staged / EVENTS,
@@ -243,7 +265,7 @@ def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionReco
     document = {
         **known,
         **end,
-        "instance": "default",
+        "instance": run.instance,
         "nonce": _NONCE,
         "seed": {},
         "started": clock.iso(began),
@@ -256,13 +278,25 @@ def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionReco
         "other_writes": [],
         "network_attempts": [],
         "platform": {},
-        "resources": {"wall": (ended - began).total_seconds(), "cpu": 0.0, "max_rss": 0},
+        "resources": {
+            "wall": (ended - began).total_seconds() if run.seconds is None else run.seconds,
+            "cpu": round(run.cpu, 3),
+            "max_rss": run.max_rss,
+        },
         "stdout": {**_digest_and_size(staged / STDOUT, "bytes"), "truncated": False},
         "stderr": {**_digest_and_size(staged / STDERR, "bytes"), "truncated": False},
         "sandbox": {"level": "none", "gaps": []},
         "recorder": {
             "level": "imported",
-            "gaps": [*GAPS, *([] if run.ended else ["how long it took is not known"])],
+            "gaps": [
+                *GAPS,
+                *(
+                    []
+                    if run.ended or run.seconds is not None
+                    else ["how long it took is not known"]
+                ),
+                *run.notes,
+            ],
         },
         "events": head,
     }
@@ -279,7 +313,9 @@ def _times(run: FoundRun) -> tuple[dt.datetime, dt.datetime]:
     One that says only when it began is taken to have ended then: the times of files are often
     those of a copy.
     """
-    files = [run.files / path for path in walk_files(run.files)]
+    known = () if run.files is None else walk_files(run.files)
+    files = [run.files / path for path in known if run.files is not None]
+    files += [path for path in (run.printed, run.errors) if path is not None]
     newest = max((path.lstat().st_mtime for path in files), default=0.0)
     ended = run.ended or run.started or dt.datetime.fromtimestamp(newest, dt.UTC)
     began = run.started or ended

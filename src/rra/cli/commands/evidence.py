@@ -396,20 +396,33 @@ def _render_attested(result: EvidenceAttestations) -> str:
     "import",
     cls=VerbCommand,
     examples=(
-        "rra evidence import ../old-results --launcher lda",
         "rra evidence import ../mlruns studies/wine --launcher lda --run best --json",
+        "rra evidence import sacct.json --launcher lda --outputs 'results/%A_%a'",
     ),
 )
-@click.argument("source", metavar="DIRECTORY", type=click.Path(path_type=Path))
+@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
 @artifact_argument
 @click.option("--launcher", required=True, metavar="ID", help="The launcher that they count for.")
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["directory", "mlruns", "wandb"]),
-    help="What DIRECTORY is; by default what it looks like.",
+    type=click.Choice(["directory", "mlruns", "wandb", "slurm"]),
+    help="What SOURCE is; by default what it looks like.",
 )
-@click.option("--run", "names", multiple=True, metavar="NAME", help="Only this run.")
+@click.option(
+    "--run", "names", multiple=True, metavar="NAME", help="Only this run, or job of Slurm."
+)
+@click.option(
+    "--outputs",
+    metavar="PATTERN",
+    help="Folder of the outputs of a job: %j, %A, %a and %x stand for its number, array, index "
+    "and name.",
+)
+@click.option(
+    "--stdout",
+    metavar="PATTERN",
+    help="File of what a job printed; by default the one that Slurm names, beside SOURCE.",
+)
 @json_option
 def import_(
     source: Path,
@@ -417,9 +430,14 @@ def import_(
     launcher: str,
     kind: Any,
     names: tuple[str, ...],
+    outputs: str | None,
+    stdout: str | None,
     as_json: bool,
 ) -> None:
-    """Import runs that exist: an MLflow file store, a wandb folder, or the outputs of one run.
+    """Import runs that exist: outputs of one, an MLflow store, a wandb folder, jobs of Slurm.
+
+    SOURCE is a folder, or a file with what sacct --json, sacct --parsable2 or scontrol show job
+    printed; the word slurm asks the cluster for the jobs that --run names.
 
     Nobody saw them being made, and their records say so: an audit takes their values as found
     (evidence level E2 at most). rra run makes better evidence.
@@ -427,7 +445,14 @@ def import_(
     answer(
         "evidence-import",
         lambda progress: api.evidence_import(
-            source, artifact, launcher=launcher, kind=kind, names=names, progress=progress
+            source,
+            artifact,
+            launcher=launcher,
+            kind=kind,
+            names=names,
+            outputs=outputs,
+            stdout=stdout,
+            progress=progress,
         ),
         _render_imported,
         as_json=as_json,
@@ -436,7 +461,7 @@ def import_(
 
 def _render_imported(result: EvidenceImport) -> str:
     rows = [
-        (one.name, one.record[:_DIGEST], one.ended, "ok" if one.ok else "failed", str(one.outputs))
+        (one.name, one.record[:_DIGEST], one.ended, one.termination, str(one.outputs))
         for one in result.runs
     ]
     lines = [table(("run", "record", "ended", "end", "files"), rows)]
