@@ -51,6 +51,7 @@ class RunSummary:
             "termination": record.termination,
             "exit_code": record.exit_code,
             "missing_outputs": list(record.missing_outputs),
+            "failed_cells": [one.to_json() for one in record.failed_cells or []],
             "outputs": len(record.outputs),
             "sandbox": record.sandbox.level,
             "recorder": record.recorder.level,

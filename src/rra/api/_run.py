@@ -40,6 +40,7 @@ class LauncherRun:
         sandbox: Isolation of the run.
         recorder: What the recorder could see.
         notes: What the author should know of it, such as files that nothing kept.
+        failed_cells: Cells of executed notebooks that failed: ``path``, ``cell``, ``error``.
     """
 
     launcher: str
@@ -56,6 +57,7 @@ class LauncherRun:
     sandbox: str
     recorder: str
     notes: tuple[str, ...] = ()
+    failed_cells: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -401,6 +403,7 @@ def _summary(root: Path, end: TaskEnd) -> LauncherRun:
             "sandbox": result.sandbox,
             "recorder": result.recorder,
             "notes": (*_left_out(result), *_lost(result.uncollected)),
+            "failed_cells": result.failed_cells,
         }
     elif stored is not None:
         facts = {

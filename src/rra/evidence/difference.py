@@ -110,6 +110,7 @@ def _grouped(record: ExecutionRecord) -> dict[Group, dict[str, Any]]:
             "termination": record.termination,
             "exit_code": record.exit_code,
             "missing outputs": record.missing_outputs,
+            "failed cells": [one.to_json() for one in record.failed_cells or []],
         },
         "outputs": {one.path: one.sha256 for one in record.outputs},
     }

@@ -10,6 +10,7 @@ from rra._base.process import Supervised, Termination
 from rra._base.progress import size_text
 from rra.evidence import OUTPUTS, STDERR, STDOUT
 from rra.launch import collect
+from rra.launch.cells import told
 from rra.launch.records import RunFacts
 from rra.launch.trace import Observation
 from rra.launch.workspace import Workspace
@@ -90,6 +91,9 @@ def message_of(facts: RunFacts, launcher: Launcher) -> str:
             collect.untouched(one, launcher, outputs, facts.space.code) for one in facts.missing
         )
         lines += filter(None, notes)
+    if facts.termination == "ok" and facts.cells and not facts.missing:
+        lines[0] += ", but not every cell of its notebook did"
+    lines += told(facts.cells)
     lines += _limit_notes(facts)
     if facts.termination != "ok" or facts.missing:
         lines += _last_lines(facts.space.record)

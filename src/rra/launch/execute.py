@@ -40,6 +40,7 @@ class TaskResult:
         sandbox: Isolation of the run.
         recorder: What the recorder could see.
         uncollected: Files in its copy of the code that look like results and are not kept.
+        failed_cells: Cells of executed notebooks that failed, as the record has them.
         error: Why it could not even be tried: ``slug``, ``message``, ``hint`` and ``exit_code``.
     """
 
@@ -53,6 +54,7 @@ class TaskResult:
     sandbox: str = ""
     recorder: str = ""
     uncollected: tuple[str, ...] = ()
+    failed_cells: tuple[Mapping[str, Any], ...] = ()
     error: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -62,7 +64,8 @@ class TaskResult:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> TaskResult:
         """Return the result that `to_json` wrote."""
-        return cls(**{**plain, "uncollected": tuple(plain["uncollected"])})
+        lists = {name: tuple(plain[name]) for name in ("uncollected", "failed_cells")}
+        return cls(**{**plain, **lists})
 
 
 def run_task(
@@ -129,6 +132,7 @@ def run_task(
         sandbox=done.record.sandbox.level,
         recorder=done.record.recorder.level,
         uncollected=done.uncollected,
+        failed_cells=tuple(one.to_json() for one in done.record.failed_cells or []),
     )
 
 

@@ -32,6 +32,7 @@ from rra.evidence import (
     printable,
     write_events,
 )
+from rra.launch.cells import failed_cells
 from rra.launch.parameters import settle
 from rra.launch.request import DEFAULT_INSTANCE
 from rra.model import ExecutionRecord
@@ -173,7 +174,8 @@ def import_run(
             for place in (staged, staged / OUTPUTS):
                 _print(place / STDOUT, run.printed)
                 _print(place / STDERR, run.errors)
-            record = _record(run, staged, {**known, "parameters": _given(artifact, launcher, run)})
+            known["parameters"] = _given(artifact, launcher, run)
+            record = _record(artifact, run, staged, known)
             digest, place = store.add(staged, record)
         finally:
             if staged.exists():
@@ -244,7 +246,9 @@ def _print(path: Path, source: Path | None) -> None:
         shutil.copyfile(source, path)
 
 
-def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionRecord:
+def _record(
+    artifact: Artifact, run: FoundRun, staged: Path, known: dict[str, Any]
+) -> ExecutionRecord:
     outputs = staged / OUTPUTS
     began, ended = _times(run)
     word, status = run.end or (("ok", 0) if run.ok else ("exit", 1))
@@ -262,6 +266,7 @@ def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionReco
         shutil.copyfile(outputs / STDOUT, staged / STDOUT)  # the run left its own
     if (outputs / STDERR).read_bytes() != (staged / STDERR).read_bytes():
         shutil.copyfile(outputs / STDERR, staged / STDERR)
+    cells = failed_cells(artifact, outputs)
     document = {
         **known,
         **end,
@@ -271,6 +276,7 @@ def _record(run: FoundRun, staged: Path, known: dict[str, Any]) -> ExecutionReco
         "started": clock.iso(began),
         "ended": clock.iso(ended),
         "missing_outputs": [],
+        **({"failed_cells": cells} if cells else {}),
         "inputs": [],
         "outputs": [
             {"path": printable(path), **_digest_and_size(outputs / path, "size")} for path in files

@@ -25,6 +25,9 @@ PARAMETERS, INJECTED = "parameters", "injected-parameters"
 """Tags of papermill: the cell with the defaults, and the one that is put behind it."""
 
 ALLOWED, SKIPPED = "raises-exception", "skip-execution"
+MARK = "rra"
+"""Key of what is added to the metadata of a cell that failed and stores no error."""
+
 _IDS_SINCE = 5
 
 
@@ -120,11 +123,15 @@ def execute(notebook: Any, client: Any) -> int:
                 continue
             try:
                 client.execute_cell(cell, number)
+            except SystemExit:
+                cell["metadata"][MARK] = {"failed": "it was running when the run was ended"}
+                raise
             except errors.CellExecutionError:
                 show(cell)
                 say(f"cell {number} failed: {failure(cell)}")
                 return 1
             except errors.DeadKernelError as error:
+                cell["metadata"][MARK] = {"failed": f"it ended the kernel: {error}"}
                 say(f"cell {number} ended the kernel: {error}")
                 return 1
             show(cell)

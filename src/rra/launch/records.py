@@ -25,7 +25,7 @@ from rra.launch.surroundings import network_gaps
 from rra.launch.trace import Observation
 from rra.launch.workspace import Workspace
 from rra.model import ExecutionRecord, OutputFile, Stream
-from rra.model.record import Platform, Reached
+from rra.model.record import FailedCell, Platform, Reached
 from rra.sandbox import ConfinedSandbox, Usage, View
 
 _OUTSIDE = ("/dev/", "/proc/", "/sys/")
@@ -46,6 +46,7 @@ class RunFacts:
         collected: Pairs of path in the code and path in the outputs.
         left_out: What was not kept of the outputs.
         missing: Required outputs that are not there.
+        cells: Cells of executed notebooks that failed.
     """
 
     request: RunRequest
@@ -64,6 +65,7 @@ class RunFacts:
     collected: list[tuple[PurePosixPath, PurePosixPath]]
     left_out: list[LeftOut]
     missing: list[str]
+    cells: list[FailedCell]
 
     @property
     def interrupted(self) -> bool:
@@ -160,6 +162,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             "termination": facts.termination,
             "exit_code": done.returncode,
             "missing_outputs": facts.missing,
+            "failed_cells": facts.cells or None,
             "inputs": input_files(
                 request.artifact, request.launcher, space, facts.seen, complete=complete
             ),

@@ -16,6 +16,7 @@ from rra.environment import Built
 from rra.errors import UsageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
+from rra.launch.cells import failed_cells
 from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.journal import Journal
@@ -193,6 +194,7 @@ def _execute(
         collected=outputs.collected,
         left_out=outputs.left_out,
         missing=collect.missing_outputs(launcher, outputs.folder),
+        cells=failed_cells(request.artifact, outputs.folder),
     )
 
 

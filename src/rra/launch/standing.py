@@ -205,7 +205,9 @@ def _look(path: Path) -> _Entry | None:
             folder=path.parent,
             instance=plain["instance"],
             key=plain.get("key"),
-            ok=plain["termination"] == "ok" and not plain["missing_outputs"],
+            ok=plain["termination"] == "ok"
+            and not plain["missing_outputs"]
+            and not plain.get("failed_cells"),
             ended=plain["ended"],
             written=path.stat().st_mtime_ns,
         )

@@ -98,6 +98,20 @@ class OutputFile(Object):
     change: Literal["created", "modified"] = "created"
 
 
+class FailedCell(Object):
+    """A code cell that failed in an executed notebook.
+
+    Attributes:
+        path: The notebook, among the outputs.
+        cell: Its place among the cells there, from 0.
+        error: The error, in one line.
+    """
+
+    path: InsidePath
+    cell: Count
+    error: Annotated[str, Field(min_length=1)]
+
+
 class Stream(Object):
     """Standard output or error as kept."""
 
@@ -198,6 +212,7 @@ class ExecutionRecord(Object):
     termination: Termination
     exit_code: Annotated[int, Field(ge=-255, le=255)]
     missing_outputs: list[str]
+    failed_cells: list[FailedCell] | None = None
     environment: EnvironmentInfo
     inputs: list[InputFile]
     outputs: list[OutputFile]
@@ -213,5 +228,6 @@ class ExecutionRecord(Object):
 
     @property
     def ok(self) -> bool:
-        """Whether the run ended with status 0 and left every required output."""
-        return self.termination == "ok" and self.exit_code == 0 and not self.missing_outputs
+        """Whether it ended with status 0, left every required output, and no cell failed."""
+        ended_well = self.termination == "ok" and self.exit_code == 0
+        return ended_well and not self.missing_outputs and not self.failed_cells

@@ -143,7 +143,13 @@ def test_a_cell_that_fails_makes_the_run_fail_and_is_named(
     text = notebook(cell("depth = 1", "parameters"), cell("1 / 0"), cell(WRITES), minor=4)
     done = run(tmp_path / "a", text, environment)
     assert (done.ok, done.record.termination, done.record.exit_code) == (False, "exit", 1)
-    assert "cell 2 failed: ZeroDivisionError: division by zero" in done.message
+    assert "cell 2 of main.ipynb failed: ZeroDivisionError: division by zero" in done.message
+    (failed,) = done.record.failed_cells or []
+    assert failed.to_json() == {
+        "path": "main.ipynb",
+        "cell": 2,
+        "error": "ZeroDivisionError: division by zero",
+    }
     document = json.loads((done.outputs_dir / "main.ipynb").read_text())
     assert document["cells"][2]["outputs"][0]["ename"] == "ZeroDivisionError"
     assert document["cells"][3]["execution_count"] is None
@@ -160,6 +166,7 @@ def test_a_failure_that_is_allowed_and_a_cell_that_is_skipped_are_said(
     )
     done = run(tmp_path / "a", text, environment)
     assert done.ok, done.message
+    assert done.record.failed_cells is None
     said = (done.outputs_dir / "stderr.txt").read_text()
     assert "cell 1 raised ZeroDivisionError: division by zero, as its tag raises" in said
     assert "cell 2 is not run: its tag is skip-execution" in said
@@ -174,6 +181,45 @@ def test_a_cell_that_ends_the_kernel_is_named(
     done = run(tmp_path / "a", notebook(cell("import os; os._exit(3)")), environment)
     assert not done.ok
     assert "cell 1 ended the kernel" in done.message
+    (failed,) = done.record.failed_cells or []
+    assert (failed.cell, failed.error[:20]) == (1, "it ended the kernel:")
+
+
+@pytest.mark.slow
+def test_a_cell_that_was_running_at_the_end_is_named(
+    tmp_path: Path, environment: MaterialisedEnvironment
+) -> None:
+    begun = tmp_path / "begun"
+    waits = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
+    text = notebook(cell("1"), cell(waits))
+    done = run(tmp_path / "a", text, environment, cancelled=begun.exists)
+    assert done.record.termination == "cancelled"
+    (failed,) = done.record.failed_cells or []
+    assert (failed.cell, failed.error) == (2, "it was running when the run was ended")
+
+
+@pytest.mark.slow
+@pytest.mark.clause("execution-record/failed-cells-are-said")
+def test_a_command_that_allows_errors_hides_none(
+    tmp_path: Path, environment: MaterialisedEnvironment
+) -> None:
+    """The command ends with status 0 and leaves what the artifact asks for; the run fails."""
+    script = (
+        'jupyter execute --allow-errors --kernel_name=python3 --output="$RRA_OUTPUT_DIR/ran.ipynb" '
+        "analysis.ipynb\n"
+        'echo "{}" > "$RRA_OUTPUT_DIR/metrics.json"\n'
+    )
+    text = notebook(cell("1 / 0", "raises-exception"), cell("2 / 0"), cell("3"))
+    files = {"launchers/main.sh": script, "code/analysis.ipynb": text}
+    artifact = write_artifact(tmp_path, files)
+    done = run_launcher(request(artifact, environment=environment, sandbox=best_sandbox("none")))
+    assert (done.record.termination, done.record.exit_code) == ("ok", 0), done.message
+    assert not done.ok
+    assert "ended well" in done.message.splitlines()[0]
+    assert "but not every cell of its notebook did" in done.message.splitlines()[0]
+    assert done.message.splitlines()[1] == (
+        "cell 1 of ran.ipynb failed: ZeroDivisionError: division by zero"
+    )
 
 
 # ------------------------------------------------------------------------ the runner itself

@@ -91,6 +91,8 @@ def _row(one: RunSummary) -> tuple[str, ...]:
     end: str = record.termination
     if record.missing_outputs:
         end += ", outputs missing"
+    if record.failed_cells:
+        end += f", cell {record.failed_cells[0].cell} failed"
     state = "damaged" if not one.intact else "stale" if one.changed else "current"
     return (
         one.digest[:_DIGEST],
@@ -141,6 +143,10 @@ def _render_shown(result: ShownRecord) -> str:
         *_files("wrote", [(path, "outside") for path in record.other_writes]),
         *_files("tried", [(address, "network") for address in record.network_attempts]),
         *(f"missing      {name}" for name in record.missing_outputs),
+        *(
+            f"failed       cell {one.cell} of {one.path}: {one.error}"
+            for one in record.failed_cells or []
+        ),
     ]
     step = next_step("rra evidence verify" if not run.intact else "rra audit")
     return "\n".join([*map(safe, lines), step])
