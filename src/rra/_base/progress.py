@@ -42,6 +42,7 @@ class Activity:
         memory: Bytes that it has in memory; 0 where that is not known.
         memory_declared: Bytes that it said it needs; 0 where it did not.
         line: The newest line that it printed.
+        metrics: Values that it has given so far, by what they are called.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Activity:
     memory: int = 0
     memory_declared: int = 0
     line: str = ""
+    metrics: Sequence[tuple[str, str]] = ()
 
 
 class Event(str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -332,8 +333,11 @@ def _carried_out(
     taken_up = None
     if last is not None and place.ordered and last[1].tasks == plan.tasks:
         taken_up, plan = last
-    watched = _Watched(plan, how.progress)
-    with campaign_folder(artifact.root / layout.OUTPUTS_DIR, plan, taken_up=taken_up) as directory:
+    watched = _Watched(plan, how.progress, artifact)
+    with (
+        contextlib.closing(watched),
+        campaign_folder(artifact.root / layout.OUTPUTS_DIR, plan, taken_up=taken_up) as directory,
+    ):
         ends = carry_out(
             Campaign(
                 artifact=artifact,
@@ -365,10 +369,13 @@ def _carried_out(
 class _Watched:
     """Shows what runs: live where that is wanted, else each launcher's newest line by its name."""
 
-    def __init__(self, plan: Plan, progress: Progress) -> None:
+    def __init__(self, plan: Plan, progress: Progress, artifact: Artifact | None = None) -> None:
+        from rra.launch.live import LiveMetrics
+
         self._tasks = {task.id: task for task in plan}
         self._progress = progress
         self.live = isinstance(progress, LiveProgress)
+        self._metrics = LiveMetrics(artifact) if artifact is not None and self.live else None
 
     def line(self, task: str, line: str) -> None:
         if not self.live:
@@ -377,6 +384,11 @@ class _Watched:
     def tick(self, running: Sequence[Running]) -> None:
         if isinstance(self._progress, LiveProgress):
             self._progress.watch([self._activity(one) for one in running])
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        if self._metrics is not None:
+            self._metrics.close()
 
     def _activity(self, one: Running) -> Activity:
         task = self._tasks[one.task]
@@ -387,6 +399,7 @@ class _Watched:
             memory=one.memory,
             memory_declared=task.share.memory,
             line=one.line,
+            metrics=self._metrics.of(one.task, task.launcher, one.place) if self._metrics else (),
         )
 
 

@@ -83,7 +83,7 @@ def described(amount: Amount) -> str:
 
 
 def activity_cells(one: Activity) -> tuple[str, str, str, str]:
-    """Return name, time, memory and newest line of what runs, each beside what was expected."""
+    """Return name, time and memory of what runs, beside what was expected; values, newest line."""
     if one.seconds is None:
         return one.name, "waits", "", ""
     time = clock_text(one.seconds)
@@ -92,4 +92,5 @@ def activity_cells(one: Activity) -> tuple[str, str, str, str]:
     memory = size_text(one.memory) if one.memory else ""
     if one.memory and one.memory_declared:
         memory += f" of {size_text(one.memory_declared)}"
-    return one.name, time, memory, one.line
+    metrics = ", ".join(f"{name} {value}" for name, value in one.metrics)
+    return one.name, time, memory, " · ".join(filter(None, [metrics, one.line]))

@@ -15,6 +15,7 @@ from rra.artifact import Artifact, layout
 from rra.errors import RraError
 from rra.evidence import EvidenceStore
 from rra.launch.building import build_environment
+from rra.launch.live import Growing
 from rra.launch.request import RunRequest
 from rra.launch.run import isolation_of, run_launcher
 from rra.launch.tasks import Plan, Task
@@ -76,6 +77,7 @@ def run_task(
     sandbox: Sandbox,
     progress: Progress,
     on_line: Progress | None = None,
+    on_place: Callable[[Growing], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> TaskResult:
     """Carry out one task: build its environment if need be, run it, keep its evidence.
@@ -87,6 +89,7 @@ def run_task(
         sandbox: Isolation where the environment brings none of its own.
         progress: Told about steps that may last.
         on_line: Called from another thread with the newest line that the launcher prints.
+        on_place: Told where the run writes, just before it starts.
         cancelled: Asked now and then while it runs; true ends it, and its record says so.
 
     Raises:
@@ -113,6 +116,7 @@ def run_task(
             instance=task.instance,
             sandbox=sandbox,
             on_line=on_line,
+            on_place=on_place,
             core=plan.core,
             needs={need.place: need.task for need in task.needs},
             key=task.key,

@@ -30,6 +30,7 @@ from rra.evidence import (
     write_events,
 )
 from rra.launch import collect
+from rra.launch.cells import failed_cells
 from rra.launch.collect import LeftOut
 from rra.launch.inputs import input_files
 from rra.launch.journal import RunJournal, is_torn, read_journal
@@ -188,6 +189,7 @@ def _cut_off(
     facts = _facts(artifact, space, journal, last, seen, same=same)
     facts["other_writes"] = sorted({path for path, _ in writes})
     facts["missing_outputs"] = collect.missing_outputs(launcher, space.record / OUTPUTS)
+    facts["failed_cells"] = failed_cells(artifact, space.record / OUTPUTS) or None
     gaps = list(_gaps(journal, launcher, same=same))
     events = [
         {

@@ -10,6 +10,7 @@ from typing import Any
 from rra.artifact import Artifact
 from rra.environment import Built
 from rra.evidence import EvidenceStore
+from rra.launch.live import Growing
 from rra.launch.secrets import consented
 from rra.model import ExecutionRecord
 from rra.sandbox import Sandbox
@@ -34,6 +35,7 @@ class RunRequest:
         instance: Name of this run among several of the launcher.
         sandbox: Isolation; the best that works by default.
         on_line: Called from another thread with the newest line that the launcher prints.
+        on_place: Told where the run writes, just before it starts.
         core: Core digest of the artifact; computed when it is not given.
         wall_seconds: Limit; the launcher's own by default, the smaller one counts.
         stream_bytes: Bytes kept of standard output and of standard error.
@@ -57,6 +59,7 @@ class RunRequest:
     instance: str = DEFAULT_INSTANCE
     sandbox: Sandbox | None = None
     on_line: Callable[[str], None] | None = None
+    on_place: Callable[[Growing], None] | None = None
     core: str | None = None
     wall_seconds: float | None = None
     stream_bytes: int = 64 * 1024 * 1024

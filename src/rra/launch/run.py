@@ -21,6 +21,7 @@ from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.journal import Journal
 from rra.launch.limits import limits_of, output_limit
+from rra.launch.live import Growing
 from rra.launch.notebooks import provide_runner
 from rra.launch.outputs import provide_outputs, publish_outputs
 from rra.launch.parameters import Settings, settle
@@ -153,6 +154,8 @@ def _execute(
         temporary=str(temporary),
     )
     wrapped = recorder.wrap(sandbox.wrap(start.argv, seeing))
+    if request.on_place is not None:
+        request.on_place(Growing(own, space.record))
     try:
         done = _supervised(request, space, sandbox, seeing, wrapped, hidden)
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import io
 import os
 import pty
@@ -133,6 +135,9 @@ def test_what_runs_has_a_line_with_time_and_memory_beside_what_was_expected() ->
         memory_declared=1 << 30,
         line="epoch 3",
     )
+    metric = dataclasses.replace(running, metrics=[("accuracy", "0.5"), ("loss", "2")])
+    assert activity_cells(metric)[3] == "accuracy 0.5, loss 2 · epoch 3"
+    assert activity_cells(dataclasses.replace(metric, line=""))[3] == "accuracy 0.5, loss 2"
     cells = ("train/seed=1", "1:02 of about 1:01:40", "512.0 MiB of 1.0 GiB", "epoch 3")
     assert activity_cells(running) == cells
     assert activity_cells(Activity(name="a", seconds=None)) == ("a", "waits", "", "")
@@ -148,3 +153,32 @@ def test_lines_of_what_runs_are_shown_while_it_runs_and_cannot_steer_the_termina
         progress.watch([])
     assert "train" in stream.getvalue()
     assert "loss\\x1b[2J 0.5" in stream.getvalue()
+
+
+def test_a_run_on_a_terminal_shows_values_as_they_appear(tmp_path: Path) -> None:
+    """The launcher goes on when the terminal has shown the value that it wrote first."""
+    from tests.support.runs import write_artifact
+
+    script = (
+        'echo \'{"accuracy": 0.125}\' > "$RRA_OUTPUT_DIR/metrics.json"; echo epoch 1\n'
+        f'n=0; while [ ! -e "{tmp_path}/seen" ] && [ $((n += 1)) -lt 600 ]; do sleep 0.1; done\n'
+        'echo \'{"accuracy": 98.9}\' > "$RRA_OUTPUT_DIR/metrics.json"\n'
+    )
+    artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": script})
+    argv = [sys.executable, "-m", "rra", "run", str(artifact.root), "--sandbox", "none"]
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    parent, child = pty.openpty()
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=child, env=env) as process:
+        os.close(child)
+        said = ""
+        with contextlib.suppress(OSError):
+            while block := os.read(parent, 1 << 16):
+                said += block.decode("utf-8", "replace")
+                if "accuracy 0.125 · epoch 1" in plain(said):
+                    (tmp_path / "seen").touch()
+        out = process.stdout.read().decode() if process.stdout else ""
+    os.close(parent)
+    assert process.returncode == 0
+    assert (tmp_path / "seen").exists(), plain(said)[-2000:]
+    assert "98.9" in out
+    assert "0.125" not in out, "what was only seen on the way is no result"

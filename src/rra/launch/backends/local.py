@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from rra._base import clock, proctree
 from rra.launch.backends.protocol import Campaign, Running
 from rra.launch.execute import TaskResult, not_begun, run_task
+from rra.launch.live import Growing
 from rra.launch.tasks import Share, Task
 from rra.sandbox import best_sandbox
 from rra.sandbox.devices import accelerators
@@ -49,6 +50,7 @@ class _Job:
     thread: threading.Thread | None = None
     started: float = 0.0
     line: str = ""
+    place: Growing | None = None
     result: TaskResult | None = None
     raised: BaseException | None = None
 
@@ -115,6 +117,7 @@ class LocalSession:
                 seconds=now - job.started if job.thread is not None else 0.0,
                 memory=memory.get(name, 0),
                 line=job.line,
+                place=job.place,
             )
             for name, job in self._jobs.items()
             if job.result is None and job.raised is None
@@ -170,12 +173,19 @@ class LocalSession:
                 sandbox=best_sandbox(campaign.plan.sandbox),
                 progress=campaign.progress,
                 on_line=self._noting(job),
+                on_place=self._placing(job) if campaign.watched else None,
                 cancelled=self._cancelled.is_set,
             )
         except BaseException as error:  # noqa: BLE001 - raised again by whoever collects it
             job.raised = error
         finally:
             self._ended.put(task.id)
+
+    def _placing(self, job: _Job) -> Callable[[Growing], None]:
+        def place(growing: Growing) -> None:
+            job.place = growing
+
+        return place
 
     def _noting(self, job: _Job) -> Callable[[str], None]:
         def note(line: str) -> None:

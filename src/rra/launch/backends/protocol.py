@@ -16,6 +16,7 @@ from typing import Protocol
 
 from rra.artifact import Artifact
 from rra.launch.execute import TaskResult
+from rra.launch.live import Growing
 from rra.launch.tasks import Plan, Task
 
 
@@ -59,6 +60,7 @@ class Running:
         memory: Bytes that it has in memory, where that can be seen.
         line: The newest line of its launcher, where that can be seen.
         detail: What the backend calls it, such as a job's number.
+        place: Where it writes, where that can be seen.
     """
 
     task: str
@@ -67,6 +69,7 @@ class Running:
     memory: int = 0
     line: str = ""
     detail: str = ""
+    place: Growing | None = None
 
 
 class Session(Protocol):
