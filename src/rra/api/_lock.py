@@ -403,6 +403,7 @@ def _write(
     from rra.bundle import core_digest, element_locks
     from rra.environment import read_entry
 
+    _repair_modes(load_artifact(path), notes)
     progress("computing digests of code, environment, launchers and data")
     artifact = load_artifact(path)
     environments = {
@@ -434,6 +435,20 @@ def _write(
         notes=tuple(notes),
         problems=problems,
     )
+
+
+def _repair_modes(artifact: Artifact, notes: list[str]) -> None:
+    """Make launchers executable before their digests are taken, which count the mode."""
+    from rra.artifact.modes import make_executable
+    from rra.bundle.names import printable
+
+    made, refused = make_executable(artifact)
+    notes += [f"{name}: made executable, since it begins with #!" for name in map(printable, made)]
+    notes += [
+        f"{name}: begins with #!, and this file system keeps no executable bit; it is started by "
+        "its interpreter"
+        for name in map(printable, refused)
+    ]
 
 
 def _elsewhere(artifact: Artifact, notes: list[str], progress: Progress) -> dict[str, FileLock]:

@@ -31,6 +31,7 @@ def evidence_findings(
     findings += _edited(outcome, found)
     for stored in runs:
         findings += _stale(artifact, stored, core)
+        findings += _stored_outputs(outcome, stored.record)
         findings += _incomplete(outcome, stored.record)
     return findings
 
@@ -91,6 +92,24 @@ def _stale(artifact: Artifact, stored: StoredRecord, core: str) -> list[Finding]
         message = "the record names another core, though everything that this run read is as it was"
         return [Finding(code="STALE", status="supported", material=False, message=message)]
     return []
+
+
+def _stored_outputs(outcome: Outcome, record: ExecutionRecord) -> list[Finding]:
+    """Say where a value is read from a notebook that a run left just as it had found it.
+
+    Its outputs may be those that somebody stored, of another state of the code. A notebook that was
+    executed may come out the same, too, so only a new run tells.
+    """
+    file = outcome.selector.file
+    left = next((one.sha256 for one in record.outputs if one.path == file), None)
+    same = [one.path for one in record.inputs if one.sha256 == left and file.endswith(".ipynb")]
+    if not same:
+        return []
+    message = (
+        f"{file} is {same[0]} byte for byte: the value was stored there, and nothing shows that it "
+        "was produced by this code state"
+    )
+    return [Finding(code="STALE", status="uncertain", material=True, message=message, places=same)]
 
 
 def _incomplete(outcome: Outcome, record: ExecutionRecord) -> list[Finding]:

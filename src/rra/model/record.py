@@ -212,7 +212,7 @@ class ExecutionRecord(Object):
     termination: Termination
     exit_code: Annotated[int, Field(ge=-255, le=255)]
     missing_outputs: list[str]
-    failed_cells: list[FailedCell] | None = None
+    failed_cells: Annotated[list[FailedCell], Field(min_length=1)] | None = None
     environment: EnvironmentInfo
     inputs: list[InputFile]
     outputs: list[OutputFile]

@@ -16,7 +16,8 @@ class LauncherNotRunnable(Rule):
 
     Looks at the entry of each launcher: a shell script needs `#!` in its first line, line ends
     as Unix writes them and no byte order mark; a notebook has to be one. A shell script without
-    the executable bit is noted only: launchers are started with `bash`.
+    the executable bit is noted only: launchers are started with `bash`, and `rra lock` gives it
+    back before a bundle is made.
 
     ## Why is this bad?
 
@@ -87,7 +88,7 @@ class LauncherNotRunnable(Rule):
             hint = "let it start with #!/usr/bin/env bash"
             yield self.at(file.path, "has no #! in its first line", line=1, hint=hint)
         elif not context.is_executable(file.path):
-            hint = f"run: chmod +x {file.path}"
+            hint = f"rra lock makes it so, or: chmod +x {file.path}"
             message = "is not executable"
             yield self.at(file.path, message, hint=hint, severity=Severity.NOTE)
 
