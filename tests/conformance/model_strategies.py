@@ -12,8 +12,9 @@ from types import NoneType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from hypothesis import strategies as st
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import AfterValidator, BaseModel, RootModel, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from rra.model.base import validate_document
 
@@ -79,7 +80,18 @@ def _text(metadata: Metadata) -> Strategy:
     if pattern is not None and pattern != r"[^ \t\r\n]":
         return _matching(getattr(pattern, "pattern", pattern))
     least = 1 if pattern else _limit(metadata, "min_length", 0)
-    return plain_text().filter(lambda text: len(text.strip()) >= least)
+    checks: list[Any] = [one.func for one in metadata if isinstance(one, AfterValidator)]
+    return plain_text().filter(lambda text: len(text.strip()) >= least and _passes(checks, text))
+
+
+def _passes(checks: list[Any], text: str) -> bool:
+    """Whether functions that check a text take it; what they refuse comes from changes."""
+    try:
+        for check in checks:
+            check(text)
+    except (ValueError, PydanticCustomError):
+        return False
+    return True
 
 
 def _number(metadata: Metadata, *, whole: bool) -> Strategy:
