@@ -381,26 +381,6 @@ def test_has_its_time_to_end_well(tmp_path: Path, sandbox: str) -> None:
     assert (result.outputs_dir / "stdout.txt").read_text() == "ready\nsaved\n"
 
 
-@needs("bwrap")
-@needs("strace")
-def test_opens_the_network(tmp_path: Path) -> None:
-    script = "exec 3<>/dev/tcp/192.0.2.7/443 || exit 6\n"
-    result = run(tmp_path / "a", script, "bwrap")
-    assert (result.record.termination, result.record.exit_code) == ("network-denied", 6)
-    assert result.record.network_attempts == ["192.0.2.7:443"]
-    assert "tried to reach 192.0.2.7:443, and declares no network" in result.message
-
-
-@needs("bwrap")
-@needs("strace")
-def test_does_without_the_network_that_it_tried(tmp_path: Path) -> None:
-    script = (
-        "(exec 3<>/dev/tcp/192.0.2.7/443) || true\necho '{}' > \"$RRA_OUTPUT_DIR/metrics.json\"\n"
-    )
-    result = run(tmp_path / "a", script, "bwrap")
-    assert (result.record.termination, result.record.network_attempts) == ("ok", ["192.0.2.7:443"])
-
-
 @needs("strace")
 def test_is_not_started_by_what_isolates_it(tmp_path: Path) -> None:
     broken = tmp_path / "bwrap"

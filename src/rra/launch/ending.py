@@ -11,8 +11,9 @@ from rra._base.progress import size_text
 from rra.evidence import OUTPUTS, STDERR, STDOUT
 from rra.launch import collect
 from rra.launch.cells import told
+from rra.launch.recorder import Level
 from rra.launch.records import RunFacts
-from rra.launch.trace import Observation
+from rra.launch.trace import Observation, asks_for_names, stays_here
 from rra.launch.workspace import Workspace
 from rra.model import Launcher
 from rra.sandbox import Usage
@@ -35,6 +36,7 @@ def termination_of(
     *,
     used: Usage | None,
     seen: Observation,
+    level: Level,
     started: bool,
     denied: bool,
     too_much: bool,
@@ -46,6 +48,7 @@ def termination_of(
         space: The folders of the run.
         used: What all its processes did together.
         seen: What the recorder saw.
+        level: How closely it watched.
         started: Whether the launcher itself was started, as far as that can be told.
         denied: Whether it had no network.
         too_much: Whether its outputs are beyond a limit.
@@ -61,9 +64,30 @@ def termination_of(
             word = "infrastructure"
         elif status.f_bavail * status.f_frsize < _NO_SPACE_LEFT:
             word = "disk"
-        elif word == "exit" and denied and seen.connections:
+        elif word == "exit" and denied and held_back(seen, level):
             word = "network-denied"
     return word
+
+
+def held_back(seen: Observation, level: Level) -> list[str]:
+    """Return the addresses that a run without a network tried in vain.
+
+    A trace shows how each try ended; a service of names on this machine is none inside, whatever
+    the first call says. Without a trace it is only known that something was tried.
+    """
+    if level != "strace":
+        return list(seen.connections)
+    local = (one for one in seen.reached if stays_here(one) and asks_for_names(one))
+    return list(dict.fromkeys([*seen.refused, *local]))
+
+
+def denial_gaps(word: Termination, level: Level) -> list[str]:
+    """Say what ``network-denied`` rests on where no trace shows it."""
+    if word != "network-denied" or level == "strace":
+        return []
+    return [
+        "network-denied rests on what Python programs tried to reach; how it ended was not seen"
+    ]
 
 
 def message_of(facts: RunFacts, launcher: Launcher) -> str:
@@ -78,7 +102,8 @@ def message_of(facts: RunFacts, launcher: Launcher) -> str:
         "memory": f"{name} was ended for want of memory after {seconds}{_memory_limit(facts)}",
         "disk": f"{name} left no room on the disk, or more outputs than its limits allow",
         "network-denied": f"{name} ended with exit status {done.returncode} after {seconds}; it "
-        f"tried to reach {', '.join(list(facts.seen.connections)[:3])}, and declares no network",
+        f"tried to reach {', '.join(held_back(facts.seen, facts.level)[:3])}, and declares no "
+        "network",
         "cancelled": f"{name} was cancelled after {seconds}",
         "infrastructure": f"{name} was not started: what isolates it failed",
     }

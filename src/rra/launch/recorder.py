@@ -34,11 +34,13 @@ _GAPS: dict[Level, tuple[str, ...]] = {
     "strace": (),
     "audit-hook": (
         "files that programs other than Python, or native code, opened were not seen",
+        "what such programs tried to reach was not seen",
         "what was seen was written down within the launcher's reach",
     ),
     "tree": (
         "reads were not observed: the inputs are the files that the launcher could read",
         "writes outside the copy of the code and the output directory were not observed",
+        "what the launcher tried to reach was not observed",
     ),
 }
 

@@ -259,7 +259,10 @@ def seen_events(seen: Observation, roots: Roots, reads: Iterable[str]) -> Iterat
     yield from ({"kind": "exec", "path": _place(roots, path)} for path in seen.programs)
     yield from ({"kind": "read", "path": path} for path in reads)
     yield from ({"kind": "seed", "value": str(seed)} for seed in seen.seeds)
-    yield from ({"kind": "connect", "address": address} for address in seen.connections)
+    for address in seen.connections:
+        known = address in seen.refused or address in seen.reached
+        refused = {"refused": address in seen.refused} if known else {}
+        yield {"kind": "connect", "address": address, **refused}
 
 
 def _events(

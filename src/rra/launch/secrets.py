@@ -25,6 +25,7 @@ CONSENT = "RRA_SECRETS"
 """Variable with names of secrets, with commas between, that any launcher may have."""
 
 _SHORTEST = 6
+_ADDRESSES = ("connections", "reached", "refused")
 """Shorter values are not looked for: they would be found everywhere."""
 
 
@@ -106,7 +107,7 @@ class Redactor:
         """Take the values out of paths and addresses that were seen."""
         if not self:
             return
-        for field in ("reads", "writes", "denied", "programs", "connections"):
+        for field in ("reads", "writes", "denied", "programs", *_ADDRESSES):
             found: dict[str, None] = getattr(seen, field)
             setattr(seen, field, {self.text(name): None for name in found})
 

@@ -20,6 +20,8 @@ class Observation:
         denied: Absolute paths where that was tried and refused.
         programs: Paths of programs executed.
         connections: ``address:port`` that was connected to or tried.
+        reached: Those that answered at least once, where that can be seen.
+        refused: Those that never did, where that can be seen.
         seeds: Seeds that were set.
         interpreters: Versions of the Python interpreters that reported.
         gaps: What could not be seen.
@@ -30,6 +32,8 @@ class Observation:
     denied: dict[str, None] = dataclasses.field(default_factory=dict)
     programs: dict[str, None] = dataclasses.field(default_factory=dict)
     connections: dict[str, None] = dataclasses.field(default_factory=dict)
+    reached: dict[str, None] = dataclasses.field(default_factory=dict)
+    refused: dict[str, None] = dataclasses.field(default_factory=dict)
     seeds: dict[int, None] = dataclasses.field(default_factory=dict)
     interpreters: dict[str, None] = dataclasses.field(default_factory=dict)
     gaps: list[str] = dataclasses.field(default_factory=list)
@@ -57,11 +61,32 @@ class Observation:
         if path not in self.writes:
             self.reads[path] = None
 
-    def connect(self, address: str) -> None:
-        """Take a connection unless it stays on this machine and asks for no name."""
-        host, _, port = address.rpartition(":")
-        if port == "53" or not (host.startswith("127.") or host in {"::1", "localhost"}):
-            self.connections[address] = None
+    def connect(self, address: str, *, failed: bool | None = None) -> None:
+        """Take a connection unless it stays on this machine and asks for no name.
+
+        Args:
+            address: ``address:port``.
+            failed: Whether it could not be made, where that is known.
+        """
+        if not asks_for_names(address) and stays_here(address):
+            return
+        self.connections[address] = None
+        if failed is False:
+            self.reached[address] = None
+            self.refused.pop(address, None)
+        elif failed and address not in self.reached:
+            self.refused[address] = None
+
+
+def stays_here(address: str) -> bool:
+    """Tell whether an ``address:port`` is one of this machine."""
+    host = address.rpartition(":")[0]
+    return host.startswith("127.") or host in {"::1", "localhost"}
+
+
+def asks_for_names(address: str) -> bool:
+    """Tell whether an ``address:port`` is one of a service that knows the addresses of names."""
+    return address.endswith(":53")
 
 
 _LINE = re.compile(rb"(\d+) +(.*)", re.DOTALL)
@@ -79,6 +104,7 @@ _WRITING = re.compile(rb"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
 _KEEPING = re.compile(rb"O_RDWR|O_APPEND")
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
+_PENDING = {b"EINPROGRESS", b"EALREADY", b"EINTR", b"ERESTARTSYS"}
 _REFUSED = {b"EROFS", b"EACCES", b"EPERM"}
 _UNFINISHED = b" <unfinished ...>"
 
@@ -166,7 +192,10 @@ class TraceParser:
     def _connect(self, pid: bytes, call: re.Match[bytes]) -> None:  # noqa: ARG002 - as the others
         address = _ADDRESS.search(call["args"])
         if address is not None:
-            self.observation.connect(f"{address[2].decode()}:{address[1].decode()}")
+            failed = call["errno"] is not None and call["errno"] not in _PENDING
+            unknown = call["errno"] in _PENDING
+            name = f"{address[2].decode()}:{address[1].decode()}"
+            self.observation.connect(name, failed=None if unknown else failed)
 
     def _change_folder(self, pid: bytes, call: re.Match[bytes]) -> None:
         path = _PATH.search(call["args"])

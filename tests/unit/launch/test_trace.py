@@ -158,6 +158,26 @@ def test_connections_off_the_machine_are_attempts(line: bytes, address: str | No
     assert list(seen.connections) == ([address] if address else [])
 
 
+@pytest.mark.parametrize(
+    ("ends", "known"),
+    [
+        ([b"-1 ENETUNREACH (x)"], "refused"),
+        ([b"-1 ECONNREFUSED (x)", b"-1 ETIMEDOUT (x)"], "refused"),
+        ([b"0"], "reached"),
+        ([b"-1 ENETUNREACH (x)", b"0"], "reached"),
+        ([b"0", b"-1 ECONNREFUSED (x)"], "reached"),
+        ([b"-1 EINPROGRESS (x)"], ""),
+    ],
+)
+def test_how_tries_ended_is_seen(ends: list[bytes], known: str) -> None:
+    call = b"12 connect(3<socket:[9]>, " + INET % (80, b"192.0.2.1") + b") = "
+    seen = parse(b"\n".join(call + end for end in ends))
+    address = "192.0.2.1:80"
+    assert list(seen.connections) == [address]
+    found = {name for name in ("refused", "reached") if address in getattr(seen, name)}
+    assert found == ({known} if known else set())
+
+
 def test_events_of_the_observer_are_taken() -> None:
     seen = Observation()
     for kind, value in (
