@@ -81,15 +81,6 @@ def held_back(seen: Observation, level: Level) -> list[str]:
     return list(dict.fromkeys([*seen.refused, *local]))
 
 
-def denial_gaps(word: Termination, level: Level) -> list[str]:
-    """Say what ``network-denied`` rests on where no trace shows it."""
-    if word != "network-denied" or level == "strace":
-        return []
-    return [
-        "network-denied rests on what Python programs tried to reach; how it ended was not seen"
-    ]
-
-
 def message_of(facts: RunFacts, launcher: Launcher) -> str:
     """Say how a run ended, and for a failure what the launcher itself said last."""
     name, done = facts.request.launcher, facts.done

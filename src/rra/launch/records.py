@@ -180,11 +180,18 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             "sandbox": {**known["sandbox"], "reached": facts.reached or None},
             "recorder": {
                 "level": facts.level,
-                "gaps": [*facts.seen.gaps, *installed_gaps(packages)],
+                "gaps": [*facts.seen.gaps, *installed_gaps(packages), *_denial_gaps(facts)],
             },
             "events": head,
         }
     )
+
+
+def _denial_gaps(facts: RunFacts) -> list[str]:
+    """Say what ``network-denied`` rests on where no trace shows it."""
+    if facts.termination != "network-denied" or facts.level == "strace":
+        return []
+    return ["network-denied rests on what Python programs tried to reach; no end of it was seen"]
 
 
 def observed_seeds(seen: Observation) -> list[int]:

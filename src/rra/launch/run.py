@@ -17,7 +17,7 @@ from rra.errors import UsageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
 from rra.launch.cells import failed_cells
-from rra.launch.ending import denial_gaps, little_room, message_of, termination_of
+from rra.launch.ending import little_room, message_of, termination_of
 from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.journal import Journal
 from rra.launch.limits import limits_of, output_limit
@@ -180,7 +180,6 @@ def _execute(
         denied=not seeing.network and sandbox.name != "none",
         too_much=outputs.too_much,
     )
-    seen.gaps += denial_gaps(termination, level)
     collect.add_streams(space.record, outputs.folder)
     return RunFacts(
         request=request,
