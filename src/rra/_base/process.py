@@ -6,13 +6,14 @@ session, output to files with a cap, limits with grace, and its whole tree of pr
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -257,6 +258,64 @@ def supervise(
         stderr,
         left_behind,
     )
+
+
+_GUARD = r"""
+trap '' HUP INT QUIT TERM
+read -r word && exit 0
+marker=$1; shift
+round=0 quiet=0
+while [ "$round" -lt 200 ] && [ "$quiet" -lt 5 ]; do
+  round=$((round + 1)) quiet=$((quiet + 1))
+  for members; do
+    while read -r pid; do
+      [ "$pid" -gt 0 ] && kill -KILL "$pid" && quiet=0
+    done < "$members"
+  done
+  for place in $(grep -lzxF -e "$marker" /proc/[0-9]*/environ); do
+    pid=${place#/proc/}
+    kill -KILL "${pid%/environ}" && quiet=0
+  done
+  sleep 0.02
+done
+"""
+"""Waits for a word; where none comes its parent was killed, and it ends what that had started."""
+
+
+@contextlib.contextmanager
+def guarded(marker: str, members: Sequence[Path] = ()) -> Iterator[None]:
+    """End what the block has started also when this process is killed in the middle of it.
+
+    A small shell in a session of its own waits for us to say that the block has ended. When we end
+    without a word it kills what is in the control groups and what has the marker, until it finds
+    nothing more. Where there is no ``grep`` it only knows the groups.
+
+    Args:
+        marker: ``NAME=value`` that only what is guarded has in its environment.
+        members: Files of control groups that list what is in them.
+    """
+    waiting, telling = os.pipe()
+    try:
+        guard = subprocess.Popen(  # noqa: S603 - argv list, a script of ours
+            ["/bin/sh", "-c", _GUARD, "guard", marker, *map(str, members)],
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin"},
+            stdin=waiting,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(telling)
+        raise
+    finally:
+        os.close(waiting)
+    with guard:
+        try:
+            yield
+        finally:
+            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+                os.write(telling, b"over\n")
+            os.close(telling)
 
 
 def _start(

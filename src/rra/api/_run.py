@@ -333,6 +333,8 @@ def _carried_out(
     taken_up = None
     if last is not None and place.ordered and last[1].tasks == plan.tasks:
         taken_up, plan = last
+    forced = _forced(plan, force=how.force)
+    plan = dataclasses.replace(plan, forced=tuple(sorted(forced)))
     watched = _Watched(plan, how.progress, artifact)
     with (
         contextlib.closing(watched),
@@ -349,7 +351,7 @@ def _carried_out(
                 watched=watched.live,
             ),
             place,
-            forced=_forced(plan, force=how.force),
+            forced=forced,
             tick=watched.tick,
         )
     by_task = {end.task.id: end for end in ends}

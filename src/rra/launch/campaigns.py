@@ -14,6 +14,7 @@ from pathlib import Path
 from rra._base import clock
 from rra._base.files import remove_tree, storage_errors
 from rra.errors import CorruptError, StorageError
+from rra.launch.claims import forget_old
 from rra.launch.execute import has_ended
 from rra.launch.tasks import PLAN, Plan, read_plan
 
@@ -52,6 +53,7 @@ def campaign_folder(
                 _undo(folder)
                 raise
             _prune(base, keep=folder)
+            forget_old(outputs_root)
         yield folder
 
 

@@ -15,10 +15,14 @@ from rra.artifact import Artifact, layout
 from rra.errors import RraError
 from rra.evidence import EvidenceStore
 from rra.launch.building import build_environment
+from rra.launch.claims import claimed
 from rra.launch.live import Growing
+from rra.launch.outputs import publish_outputs
+from rra.launch.recovery import recover_runs
 from rra.launch.request import RunRequest
 from rra.launch.run import isolation_of, run_launcher
-from rra.launch.tasks import Plan, Task
+from rra.launch.standing import Standings
+from rra.launch.tasks import PLAN, Plan, Task
 from rra.sandbox import Sandbox
 
 RESULTS = "results"
@@ -43,6 +47,7 @@ class TaskResult:
         uncollected: Files in its copy of the code that look like results and are not kept.
         failed_cells: Cells of executed notebooks that failed, as the record has them.
         error: Why it could not even be tried: ``slug``, ``message``, ``hint`` and ``exit_code``.
+        taken: Whether it is the run of another process, which had begun before this one.
     """
 
     task: str
@@ -57,6 +62,7 @@ class TaskResult:
     uncollected: tuple[str, ...] = ()
     failed_cells: tuple[Mapping[str, Any], ...] = ()
     error: Mapping[str, Any] | None = None
+    taken: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
@@ -137,6 +143,70 @@ def run_task(
         recorder=done.record.recorder.level,
         uncollected=done.uncollected,
         failed_cells=tuple(one.to_json() for one in done.record.failed_cells or []),
+    )
+
+
+def run_once(
+    plan: Plan,
+    task: Task,
+    run: Callable[[], TaskResult],
+    *,
+    artifact: Artifact,
+    directory: Path,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+) -> TaskResult:
+    """Run a task that no other process runs; where one does, wait for it and take what it made.
+
+    A task that is forced is run whatever others do.
+
+    Args:
+        plan: The plan that it belongs to.
+        task: The task.
+        run: Carries it out (`run_task`).
+        artifact: The artifact.
+        directory: Folder of the plan.
+        progress: Told when there is something to wait for.
+        cancelled: Asked while it waits.
+
+    Raises:
+        RraError: The run could not even be tried.
+    """
+    if task.id in plan.forced:
+        return run()
+    outputs = artifact.root / layout.OUTPUTS_DIR
+    claim = claimed(outputs, task, plan=directory / PLAN, progress=progress, cancelled=cancelled)
+    with claim as was_held:
+        if cancelled():
+            return not_begun(task)
+        made = _made_meanwhile(plan, task, artifact) if was_held else None
+        return made or run()
+
+
+def _made_meanwhile(plan: Plan, task: Task, artifact: Artifact) -> TaskResult | None:
+    """Return the result of a task that another process has run by now, its outputs in place."""
+    outputs = artifact.root / layout.OUTPUTS_DIR
+    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+    recover_runs(artifact, outputs, store)
+    standing = Standings(artifact, plan, outputs).of(task)
+    stored = standing.stored
+    if standing.state == "due" or stored is None:
+        return None
+    if standing.state == "kept":
+        place, digest = Path(task.id), stored.digest
+        publish_outputs(stored.outputs, outputs, place, record=digest, evidence=store)
+    record = stored.record
+    return TaskResult(
+        task=task.id,
+        ok=True,
+        message=f"{task.id} was run by another rra meanwhile",
+        termination=record.termination,
+        seconds=record.resources.wall,
+        record=stored.digest,
+        evidence=str(stored.directory.relative_to(artifact.root)),
+        sandbox=record.sandbox.level,
+        recorder=record.recorder.level,
+        taken=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 from collections.abc import Mapping
@@ -146,13 +147,8 @@ def _execute(
     known = known_before(
         request, space, settings, sandbox, seeing, argv=start.argv, core=start.core
     )
-    journal.begun(
-        request,
-        known,
-        recorder=recorder.level,
-        secret=bool(start.secrets),
-        temporary=str(temporary),
-    )
+    facts = {"recorder": recorder.level, "secret": bool(start.secrets)}
+    journal.begun(request, known, temporary=str(temporary), **facts)
     wrapped = recorder.wrap(sandbox.wrap(start.argv, seeing))
     if request.on_place is not None:
         request.on_place(Growing(own, space.record))
@@ -212,15 +208,19 @@ def _supervised(
 ) -> Supervised:
     """Run the wrapped command to its end, within the limits."""
     own = space.outputs / request.output_place
-    return process.supervise(
-        argv,
-        cwd=space.code,
-        env={"PATH": SYSTEM_PATH},
-        output=(space.record / STDOUT, space.record / STDERR),
-        bounds=_bounds(request, sandbox, seeing, own),
-        marker=f"RRA_OUTPUT_DIR={own}",
-        on_line=hidden.listener(request.on_line),
-    )
+    marker = f"RRA_OUTPUT_DIR={own}"
+    with contextlib.ExitStack() as stack:
+        if sandbox.name == "none":
+            stack.enter_context(process.guarded(marker, sandbox.members))
+        return process.supervise(
+            argv,
+            cwd=space.code,
+            env={"PATH": SYSTEM_PATH},
+            output=(space.record / STDOUT, space.record / STDERR),
+            bounds=_bounds(request, sandbox, seeing, own),
+            marker=marker,
+            on_line=hidden.listener(request.on_line),
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -190,6 +190,11 @@ class _Driver:
         if not result.ok and not result.record and any(one and not one.ok for one in needs):
             self._ended[task.id] = self._blocked(task)
             return
+        if result.ok and result.taken:
+            standing = self._standings.of(task)
+            if standing.state != "due":
+                self._stands(task, standing)
+                return
         reason = self._reasons[task.id]
         self._ended[task.id] = TaskEnd(task=task, state="ran", reason=reason, result=result)
 

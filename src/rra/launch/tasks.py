@@ -147,6 +147,7 @@ class Plan:
         asked: What the plan was made from.
         tasks: The tasks, each after those it needs.
         unsupported: Outcomes, or experiments, that its reduced runs say nothing about.
+        forced: Ids of tasks that run though they are up to date.
     """
 
     artifact: Path
@@ -157,6 +158,7 @@ class Plan:
     asked: Asked
     tasks: tuple[Task, ...]
     unsupported: tuple[str, ...] = ()
+    forced: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Task]:
         """Go through the tasks in their order."""
@@ -195,6 +197,7 @@ class Plan:
             "asked": dataclasses.asdict(self.asked),
             "tasks": [task.to_json() for task in self.tasks],
             "unsupported": list(self.unsupported),
+            "forced": list(self.forced),
         }
 
     @classmethod
@@ -216,6 +219,7 @@ class Plan:
             asked=Asked.from_json(plain["asked"]),
             tasks=tuple(Task.from_json(task) for task in plain["tasks"]),
             unsupported=tuple(plain["unsupported"]),
+            forced=tuple(plain.get("forced", ())),
         )
 
     def write(self, path: Path) -> None:

@@ -71,6 +71,11 @@ class ConfinedSandbox:
         """Return where the launcher finds the folder that we know as `temporary`."""
         return self._inner.temporary_path(temporary)
 
+    @property
+    def members(self) -> list[Path]:
+        """Files that list the processes of the launcher."""
+        return self._group.members if self._group is not None else []
+
     def wrap(self, argv: Sequence[str], view: View) -> list[str]:
         """Return the command that runs `argv` in this view, within the limits."""
         command = self._inner.wrap(argv, view)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rra._base import clock, proctree
 from rra.launch.backends.protocol import Campaign, Running
-from rra.launch.execute import TaskResult, not_begun, run_task
+from rra.launch.execute import TaskResult, not_begun, run_once, run_task
 from rra.launch.live import Growing
 from rra.launch.tasks import Share, Task
 from rra.sandbox import best_sandbox
@@ -166,20 +166,32 @@ class LocalSession:
     def _work(self, job: _Job) -> None:
         campaign, task = self._campaign, job.task
         try:
-            job.result = run_task(
+            job.result = run_once(
                 campaign.plan,
                 task,
+                lambda: self._run(job),
                 artifact=campaign.artifact,
-                sandbox=best_sandbox(campaign.plan.sandbox),
+                directory=campaign.directory,
                 progress=campaign.progress,
-                on_line=self._noting(job),
-                on_place=self._placing(job) if campaign.watched else None,
                 cancelled=self._cancelled.is_set,
             )
         except BaseException as error:  # noqa: BLE001 - raised again by whoever collects it
             job.raised = error
         finally:
             self._ended.put(task.id)
+
+    def _run(self, job: _Job) -> TaskResult:
+        campaign = self._campaign
+        return run_task(
+            campaign.plan,
+            job.task,
+            artifact=campaign.artifact,
+            sandbox=best_sandbox(campaign.plan.sandbox),
+            progress=campaign.progress,
+            on_line=self._noting(job),
+            on_place=self._placing(job) if campaign.watched else None,
+            cancelled=self._cancelled.is_set,
+        )
 
     def _placing(self, job: _Job) -> Callable[[Growing], None]:
         def place(growing: Growing) -> None:
