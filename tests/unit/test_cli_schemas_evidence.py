@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,22 @@ def test_damage_is_found_and_failed_runs_go(tmp_path: Path) -> None:
     assert refused["result"]["error"]["slug"] == "artifact/digest-mismatch"
     assert "damaged" in rra("evidence", "list", "a", cwd=tmp_path).expect(1).out
     assert "stays" not in rra("evidence", "gc", "a", cwd=tmp_path).expect(0).out
+
+
+def test_words_for_failed_imported_and_damaged_runs(tmp_path: Path) -> None:
+    """What a person reads in the tables; the digests stand in the lines above them."""
+    record_run(make_artifact(tmp_path / "a", {"main.py": COMPUTES}, command="exit 3"))
+    made = record_run(make_artifact(tmp_path / "a", {"main.py": COMPUTES}))
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old/metrics.json").write_text("{}")
+    call("evidence", "import", "old", "a", "--launcher", "main", cwd=tmp_path)
+    said = rra("evidence", "list", "a", cwd=tmp_path).expect(0).out
+    rows = [re.split("  +", line.strip()) for line in said.splitlines()[2:5]]
+    ends = {(row[4], row[-1]) for row in rows}
+    assert ends == {("exit 3, outputs missing", "stale"), ("ok", "current"), ("ok", "not seen")}
+    assert made.evidence_dir is not None
+    (made.evidence_dir / "stderr.txt").unlink()
+    (made.evidence_dir / "outputs/metrics.json").write_text("9")
+    said = rra("evidence", "verify", "a", cwd=tmp_path).expect(1).out
+    assert "damaged: stderr.txt: not there, and 1 more\n" in said
+    assert "sha256:" not in said

@@ -106,16 +106,27 @@ def choose(store: EvidenceStore, name: str) -> StoredRecord:
         name: A digest or its first digits (four at least), the folder of a record, or the id of
             a launcher, which stands for its newest run.
 
+    Records that cannot be read do not hide the others, and a launcher with such a one has no
+    newest run that anybody could know.
+
     Raises:
         UsageError: There is none, or several begin like that.
-        CorruptError: A record cannot be read.
+        CorruptError: The record that is meant, or one of the launcher, cannot be read.
     """
-    records = store.records()
+    records, broken = store.intact(), store.unreadable()
     short = name.rstrip("/").rpartition("/")[2].removeprefix("sha256:")
     if "/" not in name and not name.startswith("sha256:"):
         of_launcher = [one for one in records if one.record.launcher.id == name]
+        for folder, error in broken.items():
+            if folder.parent.name == name:
+                message = f"which run of {name} is the newest cannot be told: {error.message}"
+                hint = f"name a run by its digest (rra evidence list shows them); or {error.hint}"
+                raise CorruptError(message, hint=hint, problems=error.problems)
         if of_launcher:
             return of_launcher[-1]
+    for folder, error in broken.items():
+        if _HEX.fullmatch(short) and folder.name.startswith(short[: len(folder.name)]):
+            raise error
     found = [one for one in records if one.digest.removeprefix("sha256:").startswith(short)]
     if not _HEX.fullmatch(short) or not found:
         message = f"no record of a run is called {name}"

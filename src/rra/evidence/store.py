@@ -151,6 +151,16 @@ class EvidenceStore:
                 found.append(self.read(folder))
         return sorted(found, key=when)
 
+    def unreadable(self, launcher: str | None = None) -> dict[Path, CorruptError]:
+        """Return the folders whose record cannot be read, each with the reason."""
+        found = {}
+        for folder in self._folders(launcher):
+            try:
+                self.read(folder)
+            except CorruptError as error:
+                found[folder] = error
+        return found
+
     def latest(self, launcher: str, *, ok: bool = True) -> StoredRecord | None:
         """Return the newest record of a launcher, by default of its successful runs.
 
@@ -197,7 +207,9 @@ class EvidenceStore:
         try:
             record = read_document(path, "execution-record", ExecutionRecord)
         except FormatError as error:
-            message = f"{path} is not an execution record: {error.problems[0]}"
+            first = error.problems[0]
+            where = f", line {first.line}" if first.line else ""
+            message = f"{path} is not an execution record: {first.message}{where}"
             hint = "remove that folder, or take it again from where it was made"
             raise CorruptError(message, hint=hint, problems=error.problems) from error
         content = path.read_bytes().removesuffix(b"\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rra._base import canonical
-from rra.errors import UsageError
+from rra.errors import CorruptError, UsageError
 from rra.evidence import EvidenceStore, StoredRecord, choose, examine
 from tests.unit.evidence.test_store import add
 
@@ -140,7 +140,7 @@ def test_a_beginning_that_several_have_names_them(
         StoredRecord(first.record, "sha256:abcd1" + "0" * 59, first.directory),
         StoredRecord(second.record, "sha256:abcd2" + "0" * 59, second.directory),
     ]
-    monkeypatch.setattr(store, "records", lambda: alike)
+    monkeypatch.setattr(store, "intact", lambda: alike)
     with pytest.raises(UsageError, match="2 records begin with abcd") as caught:
         choose(store, "abcd")
     assert alike[1].digest in caught.value.hint
@@ -150,3 +150,17 @@ def test_without_evidence_the_hint_says_to_run(store: EvidenceStore) -> None:
     with pytest.raises(UsageError) as caught:
         choose(store, "main")
     assert "rra run" in caught.value.hint
+
+
+def test_a_record_that_cannot_be_read_does_not_hide_the_others(
+    store: EvidenceStore, tmp_path: Path
+) -> None:
+    first, second = runs(store, tmp_path)
+    cut(second.directory / "record.json")
+    assert choose(store, first.digest[7:19]).digest == first.digest
+    for name in (second.digest, second.digest[7:19], f"evidence/main/{second.directory.name}"):
+        with pytest.raises(CorruptError, match="is not an execution record") as caught:
+            choose(store, name)
+        assert caught.value.message.count("record.json") == 1, "its place is said once"
+    with pytest.raises(CorruptError, match="which run of main is the newest cannot be told"):
+        choose(store, "main")

@@ -32,9 +32,18 @@ if TYPE_CHECKING:
     from rra.api._evidence_list import EvidenceList
     from rra.api._evidence_show import ShownRecord
     from rra.api._evidence_verify import EvidenceVerification
+    from rra.evidence import Examined
     from rra.model import ExecutionRecord
 
 _SHOWN = 20
+_SHORT = {
+    "execution-record/file-digests": "changed after the run",
+    "execution-record/files-present": "not there",
+    "execution-record/no-other-outputs": "no output of this run",
+    "execution-record/name": "the record was changed after the run",
+}
+"""What is wrong, for a table; the whole sentence stands above it."""
+
 _DIGEST = len("sha256:") + 12
 
 
@@ -89,11 +98,15 @@ def _row(one: RunSummary) -> tuple[str, ...]:
     given += [seed] if record.seed.declared is not None and seed not in given else []
     name = f"{record.launcher.id} ({', '.join(given)})" if given else record.launcher.id
     end: str = record.termination
+    if end in {"exit", "signal"}:
+        end += f" {abs(record.exit_code)}"
     if record.missing_outputs:
         end += ", outputs missing"
     if record.failed_cells:
         end += f", cell {record.failed_cells[0].cell} failed"
     state = "damaged" if not one.intact else "stale" if one.changed else "current"
+    if state == "current" and record.recorder.level == "imported":
+        state = "not seen"  # it has the digests of the artifact when it was imported
     return (
         one.digest[:_DIGEST],
         name,
@@ -214,11 +227,19 @@ def verify(artifact: str, records: tuple[str, ...], plain_http: bool, as_json: b
     )
 
 
+def _damage(one: Examined) -> str:
+    """Say in a few words what is wrong; the lines above the table have the digests."""
+    first, *more = one.problems
+    name = first.path.removeprefix(f"{one.place}/")
+    said = f"{name}: {_SHORT.get(first.clause, first.message)}"
+    return f"{said}, and {len(more)} more" if more else said
+
+
 def _render_verified(result: EvidenceVerification) -> str:
     if not result.examined:
         return "nothing is recorded\n" + next_step("rra run")
     rows = [
-        (one.place, "intact" if one.intact else f"damaged: {one.problems[0].message}")
+        (one.place, "intact" if one.intact else f"damaged: {_damage(one)}")
         for one in result.examined
     ]
     damaged = sum(not one.intact for one in result.examined)
@@ -272,7 +293,7 @@ def _render_diff(result: EvidenceDiff) -> str:
             "the outputs differ and nothing that could explain it does: the run is not "
             "deterministic, or depends on something that is not recorded"
         )
-    lines.append(next_step("rra evidence diff --json shows whole digests"))
+    lines.append(next_step("the same with --json shows whole digests"))
     return "\n".join(lines)
 
 
@@ -318,7 +339,7 @@ def _render_gc(result: EvidenceGc) -> str:
         safe(f"stays    {one.digest[:_DIGEST]}  {one.record.launcher.id}: {why}")
         for one, why in found.kept
     ]
-    lines += [safe(f"damaged  {one.place}: look at it yourself") for one in found.damaged]
+    lines += [safe(f"damaged  {one.place}: rra evidence verify says how") for one in found.damaged]
     total = size(sum(one.size for one in found.garbage))
     count = len(found.garbage)
     if result.removed:

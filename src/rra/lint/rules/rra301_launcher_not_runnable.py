@@ -80,7 +80,7 @@ class LauncherNotRunnable(Rule):
             return
         if "\r\n" in file.text:
             message = "has Windows line ends (CRLF)"
-            if first.startswith("#!"):
+            if first.startswith("#!") and first.endswith("\r"):
                 message += ", so its first line names a program that does not exist"
             hint = f"convert it: sed -i 's/\\r$//' {file.path}"
             yield self.in_text(file, file.text.index("\r\n"), message, hint=hint)
