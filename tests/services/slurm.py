@@ -50,6 +50,7 @@ JobAcctGatherFrequency=1
 JobAcctGatherParams=OverMemoryKill
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=short Nodes=ALL MaxTime=1 State=UP
 """
 
 
@@ -83,6 +84,11 @@ class Cluster:
     def end_controller(self) -> None:
         """End the controller as for maintenance; what runs on the node goes on."""
         self.daemons["slurmctld"].terminate()
+        self.daemons["slurmctld"].wait(20)
+
+    def kill_controller(self) -> None:
+        """End the controller as a power cut does: what it had not saved is lost."""
+        self.daemons["slurmctld"].kill()
         self.daemons["slurmctld"].wait(20)
 
     def ask(self, *argv: str) -> str:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -221,6 +221,109 @@ def test_a_job_is_ended_at_its_own_limit_of_time(
     done = on_slurm(artifact(tmp_path, {"first": "sleep 60"}, first=limited))
     assert done.exit_code == 1
     assert "limit of time of its job" in done.runs[0].message
+
+
+def asked(cluster: Cluster, made: Artifact) -> set[tuple[str, ...]]:
+    """Return limit of time and partition of the jobs of a plan's launcher ``first``."""
+    shown = [cluster.ask("scontrol", "show", "job", n) for n in jobs_of(cluster, made, "first")]
+    names = ("Partition=", "TimeLimit=")
+    return {tuple(word for word in one.split() if word.startswith(names)) for one in shown}
+
+
+def wait_for_line(stream: IO[str] | None, text: str) -> str:
+    """Return what a client said up to a line that holds a text."""
+    assert stream is not None
+    said = ""
+    for line in stream:
+        said += line
+        if text in line:
+            return said
+    raise AssertionError(said)
+
+
+def test_a_job_that_does_not_begin_says_what_it_waits_for(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks for more time than its partition gives; somebody asks for less, and it runs."""
+    monkeypatch.setenv("SBATCH_PARTITION", "short")
+    limited = {"outputs": ["x"], "limits": {"wall": 600}}
+    made = artifact(tmp_path, {"first": 'echo 7 > "$RRA_OUTPUT_DIR/x"'}, first=limited)
+    with client(made) as waiting:
+        said = wait_for_line(waiting.stdout, "PartitionTimeLimit")
+        assert f"first: job {jobs_of(cluster, made, 'first')[0]}_0 of Slurm does not begin" in said
+        for job in jobs_of(cluster, made, "first"):
+            cluster.ask("scontrol", "update", f"JobId={job}", "TimeLimit=1")
+        rest, _ = waiting.communicate(timeout=120)
+    assert waiting.returncode == 0, rest
+    assert rest.count("does not begin") == 0, "once is enough"
+    assert asked(cluster, made) == {("TimeLimit=00:01:00", "Partition=short")}
+
+
+def test_the_time_that_the_caller_sets_goes_first(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited = {"outputs": ["x"], "limits": {"wall": 600}}
+    script = 'echo 7 > "$RRA_OUTPUT_DIR/x"'
+    made = artifact(tmp_path / "a", {"first": script}, first=limited)
+    assert on_slurm(made).ok
+    assert asked(cluster, made) == {("TimeLimit=00:27:00", "Partition=main")}
+    monkeypatch.setenv("SBATCH_TIMELIMIT", "5")
+    other = artifact(tmp_path / "b", {"first": script}, first=limited)
+    assert on_slurm(other).ok
+    assert asked(cluster, other) == {("TimeLimit=00:05:00", "Partition=main")}
+
+
+def test_a_node_that_fails_is_no_fault_of_the_launcher(tmp_path: Path, cluster: Cluster) -> None:
+    """Its jobs are lost, not run again behind our back; to resume runs them on the node again."""
+    scripts = {"first": WAITS.format(tmp_path), "second": READS}
+    made = artifact(tmp_path / "a", scripts, first=SEEDED, second={"needs": ["first"], **SEEDED})
+    node = cluster.ask("sinfo", "-h", "-N", "-o", "%N").split()[0]
+    with client(made, "--seeds", "3") as watching:
+        wait_for(tmp_path / "begun-3")
+        cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=broken")
+        said, _ = watching.communicate(timeout=120)
+    cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")
+    assert watching.returncode == 1, said
+    assert "NODE_FAIL" in said
+    assert "its job was lost, which is no fault of the launcher" in said
+    (tmp_path / "go").touch()
+    cluster.wait_idle()
+    done = on_slurm(made, resume=True)
+    assert done.ok, done
+    assert (made.root / "outputs/second/seed=3/x").read_text() == "23\n"
+    stored = EvidenceStore(made.root / "evidence").records()
+    assert [problem for one in stored for problem in verify_record(one)] == []
+    assert sum(one.record.ok for one in stored) == 2, "nothing succeeded twice"
+
+
+def test_a_controller_that_dies_as_jobs_are_submitted_loses_no_evidence(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    """What it had not saved is lost to it; to resume does what the client could not."""
+    scripts = {"first": 'echo "$RRA_SEED" > "$RRA_OUTPUT_DIR/x"', "second": READS}
+    made = artifact(tmp_path / "a", scripts, first=SEEDED, second={"needs": ["first"], **SEEDED})
+    with client(made, "--seeds", "3,4") as watching:
+        wait_for_line(watching.stdout, "first: submitted as job")
+        cluster.kill_controller()
+        cluster.start_controller()
+        cluster.wait_up()
+        said, _ = watching.communicate(timeout=300)
+    assert watching.returncode in {0, 1, 3}, said
+    done = on_slurm(made, resume=True)
+    assert done.ok, (said, done)
+    for seed in "34":
+        assert (made.root / f"outputs/second/seed={seed}/x").read_text() == f"2{seed}\n"
+    stored = EvidenceStore(made.root / "evidence").records()
+    assert [problem for one in stored for problem in verify_record(one)] == []
+    good = [(one.record.launcher.id, one.record.instance) for one in stored if one.record.ok]
+    assert sorted(good) == sorted(set(good)), "nothing succeeded twice"
+    # Ends that the node told while no controller listened may be told again much later.
+    cluster.ask("scancel", "--user=root")
+    for _ in range(300):
+        if not cluster.ask("squeue", "-h"):
+            return
+        time.sleep(0.1)
+    raise AssertionError(cluster.ask("squeue"))
 
 
 def test_jobs_of_others_are_imported_from_the_controller(tmp_path: Path, cluster: Cluster) -> None:

@@ -400,7 +400,7 @@ class _Watched:
             expected=task.hint,
             memory=one.memory,
             memory_declared=task.share.memory,
-            line=one.line,
+            line=one.line or one.detail,
             metrics=self._metrics.of(one.task, task.launcher, one.place) if self._metrics else (),
         )
 

@@ -10,7 +10,7 @@ from rra._base import clock
 from rra.errors import UnavailableError
 from rra.launch.backends.protocol import Campaign, Running
 from rra.launch.backends.slurm.arrays import Array, arrays_of, requests_of
-from rra.launch.backends.slurm.client import ENDED, NEVER, JobId, JobState, Slurm
+from rra.launch.backends.slurm.client import ENDED, LOST, NEVER, STUCK, JobId, JobState, Slurm
 from rra.launch.backends.slurm.journal import Group, Journal
 from rra.launch.backends.slurm.script import log_pattern
 from rra.launch.building import build_environment
@@ -57,7 +57,7 @@ class SlurmBackend:
 
 @dataclasses.dataclass(slots=True)
 class _Job:
-    """One element of an array that is watched."""
+    """One element of an array that is watched; `told` is the reason that was said of it."""
 
     task: Task
     group: Group
@@ -65,6 +65,7 @@ class _Job:
     state: JobState | None = None
     begun: float | None = None
     missed: int = 0
+    told: str = ""
 
     @property
     def id(self) -> JobId:
@@ -232,7 +233,20 @@ class SlurmSession:
         if self._away:
             self._campaign.progress("Slurm answers again")
         self._away = False
+        self._tell_stuck()
         return found
+
+    def _tell_stuck(self) -> None:
+        """Say once of a job that it waits for more than its turn: nothing else shows why."""
+        for name, job in self._watched.items():
+            reason = "" if job.state is None else job.state.reason.partition(",")[0]
+            if job.state is None or not job.state.live or reason not in STUCK or job.told == reason:
+                continue
+            job.told = reason
+            self._campaign.progress(
+                f"{name}: job {job} of Slurm does not begin ({reason}); what it asks for and where "
+                f"is seen with: scontrol show job {job}"
+            )
 
     def _is_gone(
         self, job: _Job, states: dict[JobId, JobState], begun: Collection[tuple[int, int]]
@@ -266,10 +280,16 @@ class SlurmSession:
         if result.termination not in {"cancelled", "signal"} or self._cancelled:
             return self._named(result)
         word = self._word(job)
-        if word not in {"timeout", "cancelled"} or word == result.termination:
+        lost = job.state is not None and job.state.state in LOST
+        if word == result.termination or (word == "infrastructure" and not lost):
             return result
-        limit = "it reached a limit of time of its job" if word == "timeout" else "it was cancelled"
-        message = f"{result.message}\n{limit} ({job} of Slurm)"
+        why = {
+            "timeout": "it reached a limit of time of its job",
+            "memory": "its job took more memory than it was given",
+            "cancelled": "it was cancelled",
+            "infrastructure": "its job was lost, which is no fault of the launcher",
+        }[word]
+        message = f"{result.message}\n{why} ({job} of Slurm{_told(job.state)})"
         return dataclasses.replace(result, termination=word, message=message)
 
     def _named(self, result: TaskResult) -> TaskResult:

@@ -36,8 +36,29 @@ A job that failed, or even completed, and left no result was not ended by its la
 always leaves one.
 """
 
+LOST = frozenset({"BOOT_FAIL", "NODE_FAIL", "PREEMPTED", "REVOKED"})
+"""States of a job that the cluster ended for reasons of its own."""
+
 NEVER = "DependencyNeverSatisfied"
 """Reason of a job that waits for one that has failed."""
+
+
+STUCK = frozenset(
+    {
+        "BadConstraints",
+        "InvalidAccount",
+        "InvalidQOS",
+        "JobHeldAdmin",
+        "JobHeldUser",
+        "NodeDown",
+        "PartitionDown",
+        "PartitionInactive",
+        "PartitionNodeLimit",
+        "PartitionTimeLimit",
+        "ReqNodeNotAvail",
+    }
+)
+"""Reasons of a job that waits for what somebody has to change, not for its turn."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
