@@ -26,6 +26,7 @@ class UpdateResult(VerbResult):
         updates: What became of each file that was touched or stands in the way.
         notes: What the author should know.
         dry_run: Whether nothing was written.
+        conflicts: What was asked for lines that both have changed.
     """
 
     root: Path
@@ -35,6 +36,7 @@ class UpdateResult(VerbResult):
     updates: tuple[FileUpdate, ...]
     notes: tuple[str, ...]
     dry_run: bool = False
+    conflicts: Conflicts = "leave"
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
@@ -93,5 +95,6 @@ def update(
         updates=plan.updates,
         notes=plan.notes,
         dry_run=dry_run,
+        conflicts=conflicts,
         exit_code=1 if plan.conflicts else 0,
     )

@@ -15,6 +15,7 @@ from rra._base import process
 from rra._base.files import copy_files, walk_files
 from rra.artifact.reader import Artifact
 from rra.artifact.tree import tree_id
+from rra.artifact.upstream import files_that_differ, shown
 from rra.errors import PatchError
 from rra.model import Repair
 
@@ -41,6 +42,7 @@ class EqualityResult:
         code: Tree of the code.
         steps: Repair id and the tree before it, from the last repair back to the first.
         message: One sentence.
+        differing: Files that differ from the source and how, as far as its repository is here.
     """
 
     ok: bool | None
@@ -49,6 +51,7 @@ class EqualityResult:
     code: str
     steps: tuple[tuple[str, str], ...]
     message: str
+    differing: tuple[str, ...] = ()
 
 
 def check_equality(artifact: Artifact) -> EqualityResult:
@@ -65,6 +68,7 @@ def check_equality(artifact: Artifact) -> EqualityResult:
     source = artifact.manifest.source
     expected = source.swhid if source else None
     steps: list[tuple[str, str]] = []
+    differing: tuple[str, ...] = ()
     with tempfile.TemporaryDirectory(prefix="rra-equality-") as folder:
         copy = Path(folder) / "code"
         if artifact.repairs:
@@ -84,6 +88,9 @@ def check_equality(artifact: Artifact) -> EqualityResult:
                 )
             steps.append((repair_id, tree_id(copy, walk_files(copy))))
         computed = steps[-1][1] if steps else code
+        if source is not None and expected not in {None, computed}:
+            left, named = (copy, walk_files(copy)) if steps else (artifact.code_root, files)
+            differing = files_that_differ(artifact.code_root, source, left, named)
     if expected is None:
         message = "the manifest names no source.swhid, so equality cannot be checked"
         return EqualityResult(None, None, computed, code, tuple(steps), message)
@@ -93,7 +100,9 @@ def check_equality(artifact: Artifact) -> EqualityResult:
     message = f"code with its {count} taken back {word} the source tree {expected}"
     if not equal:
         message += f" (it is {computed})"
-    return EqualityResult(equal, expected, computed, code, tuple(steps), message)
+    if differing:
+        message += f": {shown(differing)}"
+    return EqualityResult(equal, expected, computed, code, tuple(steps), message, differing)
 
 
 def apply_repairs(artifact: Artifact, target: Path) -> Iterator[AppliedRepair]:

@@ -37,6 +37,12 @@ def tree_id(root: Path, files: Iterable[PurePosixPath]) -> str:
     return _PREFIX + _hash_tree(tree).hex()
 
 
+def tree_entries(root: Path, files: Iterable[PurePosixPath]) -> dict[str, tuple[str, str]]:
+    """Return git's mode and object (40 hex digits) of each of the named files, by its path."""
+    found = ((path, _blob_entry(root / path)) for path in files)
+    return {str(path): (one[0].decode(), one[1].hex()) for path, one in found if one is not None}
+
+
 def _blob_entry(path: Path) -> tuple[bytes, bytes] | None:
     """Return git's mode and object id of a file or a symbolic link; None of anything else."""
     status = path.lstat()

@@ -26,7 +26,7 @@ from rra.author.names import slug
 from rra.author.plan import InitPlan, PlannedFile, Replacement
 from rra.author.source import ignored_files, is_git_root, read_source, tracked_files
 from rra.author.template_record import RECORD, read_record
-from rra.author.templates import made_from, render_template, replayed
+from rra.author.templates import faults_of_template, made_from, render_template, replayed
 from rra.author.uninstalled import own_commands
 from rra.bundle.links import check_artifact_links
 from rra.errors import FormatError, InternalError, UsageError
@@ -124,8 +124,9 @@ def _from_template(
         identity = str(replayed(Path(template), {})[1].get("name") or identity)
     rendered = render_template(template, root, identity, answers)
     manifest = rendered.files.get(PurePosixPath(layout.MANIFEST))
-    in_place = manifest is not None and _of_template(manifest).code.root == "."
-    files = with_tables(rendered.files)
+    with faults_of_template(rendered):
+        in_place = manifest is not None and _of_template(manifest).code.root == "."
+        files = with_tables(rendered.files)
     files = {**files, PurePosixPath(RECORD): PlannedFile(rendered.record.dumps())}
     if in_place:
         ignore = PurePosixPath(layout.IGNORE)  # or the record would be code

@@ -106,12 +106,23 @@ def read_record(path: Path) -> TemplateRecord:
             data = opened.read(_MOST_RECORD + 1)
         return _record(json.loads(data[:_MOST_RECORD].decode("utf-8")))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = str(error) or type(error).__name__
+        what = _fault(error)
         problem = Problem(
             f"not the record of a template: {what}", str(file), clause="author/record"
         )
         hint = "bring it back from your version control; without it nothing can be merged"
         raise FormatError(str(problem), problems=(problem,), hint=hint) from error
+
+
+def _fault(error: Exception) -> str:
+    """Say in words what a record lacks; Python's own name only the key or the types."""
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]}"
+    if isinstance(error, TypeError | AttributeError):
+        return "what should be a map of names is none"
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}, column {error.colno} is no JSON"
+    return str(error) or type(error).__name__
 
 
 def _record(document: Any) -> TemplateRecord:

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,9 @@ from rra.author.template_record import (
     recorded,
 )
 from rra.errors import FormatError, Problem, UsageError
+
+_SPECIAL = re.compile(r"""["'\\\n:#{}\[\],&*!|>%@`]|^[-?\s]|\s$""")
+"""What YAML takes for more than text."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,6 +219,46 @@ def _template_errors(folder: Path) -> Iterator[None]:
         yield
     except (CookiecutterException, TemplateError) as error:
         raise _broken(folder, str(error) or type(error).__name__) from error
+
+
+@contextlib.contextmanager
+def faults_of_template(rendered: RenderedTemplate) -> Iterator[None]:
+    """Say of a document that cannot be read that the template gave it, and with which answers.
+
+    Raises:
+        FormatError: A document that was rendered breaks the format.
+    """
+    try:
+        yield
+    except FormatError as error:
+        if not error.problems:
+            raise
+        problem = error.problems[0]
+        answers = _answers_at(rendered, problem)
+        hint = "correct the template, from which it was rendered"
+        if answers:
+            quoted = " and ".join(f"{{{{ cookiecutter.{name} | jsonify }}}}" for name in answers)
+            hint = (
+                f"that line holds the answer to {' and '.join(answers)}, which the template has "
+                f"to quote: {quoted}, without quotation marks around it"
+            )
+        message = f"the template gives a document that breaks the format: {problem}"
+        if "the template's" in error.message:
+            message = f"{error.message}: {problem}"
+        raise FormatError(message, problems=error.problems, hint=hint) from error
+
+
+def _answers_at(rendered: RenderedTemplate, problem: Problem) -> list[str]:
+    """Return the variables whose text stands in the line of a fault and may break it."""
+    file = rendered.files.get(PurePosixPath(problem.path))
+    if file is None or problem.line is None:
+        return []
+    line = file.data.decode("utf-8", "replace").splitlines()[problem.line - 1 :][:1]
+    return [
+        name
+        for name, answer in rendered.record.answers.items()
+        if isinstance(answer, str) and _SPECIAL.search(answer) and answer in "".join(line)
+    ]
 
 
 def _broken(folder: Path, what: str) -> FormatError:

@@ -49,12 +49,14 @@ class FileUpdate:
             ``kept`` is the author's against the template, and ``conflict`` waits for the author.
         diff: Unified diff of what is written, or of what stands against each other.
         why: One line, where there is more to say.
+        marked: Whether the conflicts are marked in it, so that only its author can go on.
     """
 
     path: PurePosixPath
     what: What
     diff: str = ""
     why: str = ""
+    marked: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -294,7 +296,7 @@ def _both(
     why = f"{said} marked in it" if marked else ""
     what: What = "conflict" if marked else "merged"
     return _Merged(
-        FileUpdate(path, what, _diff(path, there.data, data), why),
+        FileUpdate(path, what, _diff(path, there.data, data), why, marked=marked),
         data,
         executable=executable,
         base=fresh,
@@ -344,7 +346,7 @@ def _keep_valid(merged: dict[PurePosixPath, _Merged], record: TemplateRecord) ->
         what = error.message
     if what:
         why = f"merged, it would break the format: {what}"
-        update = dataclasses.replace(manifest.update, what="conflict", why=why)
+        update = dataclasses.replace(manifest.update, what="conflict", why=why, marked=False)
         merged[_MANIFEST] = _Merged(update, base=record.files.get(_MANIFEST))
 
 

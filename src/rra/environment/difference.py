@@ -16,6 +16,9 @@ from rra.errors import UsageError
 CONFIGURATION = "pyvenv.cfg"
 """File that makes a folder a virtual environment (PEP 405)."""
 
+OWN_TOOLS = frozenset({"pip", "setuptools", "wheel"})
+"""Packages that `python -m venv` and virtualenv put into each environment by themselves."""
+
 Change = Literal["added", "removed", "changed", "rebuilt"]
 Files = Mapping[str, Mapping[str, frozenset[str]]]
 
@@ -59,12 +62,22 @@ class PackageDifference:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EnvironmentDifference:
-    """What differs between two environments."""
+    """What differs between two environments.
+
+    Attributes:
+        before: What the first is called.
+        after: What the second is called.
+        facts: What differs besides packages.
+        packages: Packages that differ.
+        tools: What only an installed environment has because it was made with it (`OWN_TOOLS`);
+            that is no difference.
+    """
 
     before: str
     after: str
     facts: tuple[FactDifference, ...]
     packages: tuple[PackageDifference, ...]
+    tools: tuple[PackageDifference, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -107,15 +120,26 @@ def compare_environments(before: Side, after: Side) -> EnvironmentDifference:
     """Compare two environments.
 
     Where one of them is installed, only what the lock installs for its Python on this machine
-    counts, and so do only facts that both sides know.
+    counts, and so do only facts that both sides know; what a virtual environment has been made
+    with is told apart.
     """
     left, right = _fitting(before, after), _fitting(after, before)
+    found = tuple(_packages_that_differ(left, right))
+    tools = tuple(one for one in found if _is_tool(one, before, after))
     return EnvironmentDifference(
         before.name,
         after.name,
         tuple(_facts_that_differ(before, after)),
-        tuple(_packages_that_differ(left, right)),
+        tuple(one for one in found if one not in tools),
+        tools,
     )
+
+
+def _is_tool(one: PackageDifference, before: Side, after: Side) -> bool:
+    """Tell whether an environment has a package only because it was made with it."""
+    has, lacks = (after, before) if one.change == "added" else (before, after)
+    added = one.change in {"added", "removed"} and one.name in OWN_TOOLS
+    return added and has.locked is None and lacks.locked is not None
 
 
 def _facts(recorded: Mapping[str, Any]) -> dict[str, str]:

@@ -132,9 +132,27 @@ def test_of_a_lock_and_what_is_installed_only_what_belongs_here_counts(tmp_path:
     assert [(p.name, p.change) for p in found.packages] == [
         ("alpha", "changed"),
         ("beta", "removed"),
-        ("pip", "added"),
     ]
     assert found.facts == ()
+
+
+def test_what_a_virtual_environment_was_made_with_is_no_difference(tmp_path: Path) -> None:
+    made_with = {"pip": "24.0", "setuptools": "69.0"}
+    root = artifact(tmp_path / "a", [package("alpha", "1.0")])
+    plain = venv(tmp_path / "plain", {"alpha": "1.0", **made_with})
+    for before, after, change in ((root, plain, "added"), (plain, root, "removed")):
+        result = api.env_diff(before, after)
+        (found,) = result.environments
+        assert (result.exit_code, found.packages) == (0, ())
+        assert [(p.name, p.change) for p in found.tools] == [
+            ("pip", change),
+            ("setuptools", change),
+        ]
+    # One that is locked is compared as any other, and so are two that are installed.
+    locking = artifact(tmp_path / "b", [package("alpha", "1.0"), package("pip", "23.0")])
+    assert [p.name for p in api.env_diff(locking, plain).environments[0].packages] == ["pip"]
+    bare = venv(tmp_path / "bare", {"alpha": "1.0"})
+    assert len(api.env_diff(bare, plain).environments[0].packages) == 2
 
 
 def test_what_holds_no_environment_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -98,6 +99,51 @@ def test_a_change_without_a_patch_is_seen(two_repairs: tuple[Path, Path]) -> Non
     result = check_equality(load_artifact(root))
     assert result.ok is False
     assert "differs from the source tree" in result.message
+    assert result.differing == ("extra.py is new",)
+    assert result.message.endswith("): extra.py is new")
+
+
+def test_up_to_three_files_that_differ_are_named(two_repairs: tuple[Path, Path]) -> None:
+    _, root = two_repairs
+    code = root / "code"
+    (code / "0.py").write_text("new\n")
+    (code / "zz ü.py").write_text("new\n")
+    (code / "b.py").symlink_to("a.py")
+    (code / "sub").mkdir()
+    (code / "sub" / "c.py").write_text("new\n")
+    result = check_equality(load_artifact(root))
+    assert result.differing == tuple(
+        f"{name} is new" for name in ("0.py", "b.py", "sub/c.py", "zz ü.py")
+    )
+    assert result.message.endswith("): 0.py is new, b.py is new, sub/c.py is new and 1 more")
+    shutil.rmtree(code / ".git")
+    result = check_equality(load_artifact(root))
+    assert (result.ok, result.differing) == (False, ())
+    assert result.message.endswith(")")
+
+
+def test_the_commit_of_the_source_names_files_where_its_tree_is_in_no_store(
+    tmp_path: Path,
+) -> None:
+    """As `rra init .` drafts it: the tree is that of HEAD without what is not code."""
+    root = tmp_path / "study"
+    root.mkdir()
+    for name in ("main.py", "data.csv", "old.py"):
+        (root / name).write_text(f"{name}\n")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "upstream")
+    commit = git(root, "rev-parse", "HEAD").strip()
+    manifest = MANIFEST.format(tree="swh:1:dir:" + "1" * 40)
+    source = f"commit: {commit}, swhid:"
+    assert manifest.count("swhid:") == 1
+    manifest = manifest.replace("swhid:", source)
+    more = 'code: {root: "."}\ndata: {d: {path: data.csv, access: bundled}}\n'
+    (root / "rra.yaml").write_text(manifest + more)
+    (root / "main.py").write_text("edited\n")
+    (root / "old.py").unlink()
+    result = check_equality(load_artifact(root))
+    assert result.differing == ("main.py is changed", "old.py is gone")
 
 
 def test_a_patch_that_does_not_fit_is_named(two_repairs: tuple[Path, Path]) -> None:

@@ -159,6 +159,29 @@ def test_templates_that_do_not_exist_or_are_broken(tmp_path: Path) -> None:
         plan_init(tmp_path, template=str(undefined))
 
 
+@pytest.mark.parametrize("answer", ['The "best" of it', "a \\q b", 'ends in "'])
+def test_an_answer_that_a_template_does_not_quote_is_named_with_the_way_to_quote_it(
+    tmp_path: Path, answer: str
+) -> None:
+    template = tmp_path / "template"
+    shutil.copytree(template_path("python-script"), template)
+    manifest = template / "{{cookiecutter.name}}" / "rra.yaml"
+    text = manifest.read_text("utf-8")
+    quoted = next(line for line in text.splitlines() if line.startswith("title: "))
+    manifest.write_text(text.replace(quoted, 'title: "{{ cookiecutter.title }}"'), "utf-8")
+    with pytest.raises(FormatError) as caught:
+        plan_init(tmp_path / "made", template=str(template), answers={"title": answer})
+    assert "the template gives a document that breaks the format: rra.yaml:7:" in str(caught.value)
+    assert "holds the answer to title" in caught.value.hint
+    assert "{{ cookiecutter.title | jsonify }}" in caught.value.hint
+    assert not (tmp_path / "made").exists()
+
+    # What the hint says is right.
+    manifest.write_text(text.replace(quoted, "title: {{ cookiecutter.title | jsonify }}"), "utf-8")
+    apply_init(plan_init(tmp_path / "made", template=str(template), answers={"title": answer}))
+    assert load_artifact(tmp_path / "made").manifest.title == answer
+
+
 def test_a_template_does_not_overwrite(tmp_path: Path) -> None:
     write(tmp_path, {"README.md": "mine"})
     with pytest.raises(UsageError, match=r"README\.md"):

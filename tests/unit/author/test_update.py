@@ -13,6 +13,7 @@ from rra.author import apply_init, plan_init
 from rra.author.template_record import RECORD
 from rra.author.update import apply_update, plan_update
 from rra.errors import FormatError, UnsafePathError, UsageError
+from tests.acceptance.command import rra
 from tests.support.bundles import tree
 from tests.support.lookalikes import write
 from tests.support.needs import needs
@@ -133,6 +134,21 @@ def test_the_author_decides_conflicts(
     assert api.update(root).exit_code == 0
 
 
+def test_what_comes_next_is_what_was_not_done_yet(root: Path, template: Path) -> None:
+    newer(template)
+    change(template / CODE, "statistics.mean(hours)", "statistics.fmean(hours)")
+    change(root / "code/main.py", "statistics.mean(hours)", "statistics.median(hours)")
+
+    def following(*options: str) -> str:
+        return rra("update", root, *options).expect(1).out.splitlines()[-1]
+
+    assert following().endswith(f"or rra update {root} --conflicts mark")
+    assert following("--dry-run", "--conflicts", "mark").startswith("next: rra lint")
+    assert following("--conflicts", "mark") == (
+        f"next: at each mark in code/main.py keep what is right, then rra lint {root}"
+    )
+
+
 def test_no_marks_are_put_into_the_manifest(root: Path, template: Path) -> None:
     """With marks in it no verb could read it any more, update among them."""
     newer(template)
@@ -144,6 +160,10 @@ def test_no_marks_are_put_into_the_manifest(root: Path, template: Path) -> None:
     (manifest,) = [one for one in result.updates if str(one.path) == "rra.yaml"]
     assert manifest.what == "conflict"
     assert "it would break the format" in manifest.why
+    said = rra("update", root, "--conflicts", "mark").expect(1).out.splitlines()[-1]
+    assert said == (
+        f"next: change rra.yaml towards the template's, or rra update {root} --conflicts author"
+    )
     assert (root / "rra.yaml").read_bytes() == before
     assert api.update(root, conflicts="author").exit_code == 0
     assert load_artifact(root).manifest.license == "Apache-2.0"
@@ -271,6 +291,15 @@ def test_records_that_are_missing_broken_or_hostile(root: Path, tmp_path: Path) 
         with pytest.raises(FormatError, match="record of a template"):
             plan_update(root)
     assert outside.read_text() == "precious"
+    for bad, said in (
+        ("{}", "it has no type"),
+        ('{"type": "rra-template/v1"}', "it has no files"),
+        ('{"type": ', "line 1, column 10 is no JSON"),
+        ("[]", "what should be a map of names is none"),
+    ):
+        record.write_text(bad)
+        with pytest.raises(FormatError, match=f"not the record of a template: {said}"):
+            plan_update(root)
     record.unlink()
     with pytest.raises(UsageError, match="not made from a template"):
         plan_update(root)

@@ -309,8 +309,10 @@ def _render_diff(result: EnvironmentsDiff) -> str:
 
 def _differences(one: EnvironmentDifference) -> list[str]:
     title = one.before if one.before == one.after else f"{one.before} → {one.after}"
+    versions = [f"{tool.name} {', '.join(tool.before or tool.after)}" for tool in one.tools]
+    beside = f"beside them: {', '.join(versions)}, which the virtual environment was made with"
     if one.same:
-        return [f"{title}: the same"]
+        return [f"{title}: the same", *([f"  {beside}"] if versions else [])]
     lines = [f"{title}: {counted(len(one.packages), 'package differs', 'packages differ')}"]
     lines += [
         f"  {fact.name}: {fact.before or 'not said'} → {fact.after or 'not said'}"
@@ -321,7 +323,7 @@ def _differences(one: EnvironmentDifference) -> list[str]:
         told = {"added": after, "removed": before, "changed": f"{before} → {after}"}
         shown = told.get(package.change, f"{after}, other files")
         lines.append(f"{_SIGNS[package.change]} {package.name} {shown}")
-    return lines
+    return [*lines, *([f"  {beside}"] if versions else [])]
 
 
 @command.command(

@@ -81,6 +81,13 @@ def _render(result: UpdateResult) -> str:
 
 
 def _next(result: UpdateResult) -> str:
-    if any(update.what == "conflict" for update in result.updates):
+    waiting = [update for update in result.updates if update.what == "conflict"]
+    marked = " and ".join(safe(str(update.path)) for update in waiting if update.marked)
+    others = " and ".join(safe(str(update.path)) for update in waiting if not update.marked)
+    if marked and not result.dry_run:
+        return f"at each mark in {marked} keep what is right, then rra lint"
+    if others and result.conflicts == "mark":
+        return f"change {others} towards the template's, or rra update --conflicts author"
+    if waiting and result.conflicts == "leave":
         return "change your file towards the template's, or rra update --conflicts mark"
     return "rra lint, then rra lock" if result.updates else "rra lint"
