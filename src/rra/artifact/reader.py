@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -22,6 +23,13 @@ from rra.model.base import validate_document
 from rra.schema import FORMAT, UNKNOWN_WORDS, check_document, is_newer_minor
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+_BUNDLE = re.compile(
+    r"oci-(?:layout|archive):"
+    r"|(?P<away>https?:/|(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?/.+(?::[\w.-]+|@sha256:\w+)$"
+    r"|[\w-]+:\d+/)"
+)
+"""What names a bundle in the places where bundles are (`rra.bundle.reference` has the grammar)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,6 +183,12 @@ def load_artifact(path: Path, *, tables: bool = True) -> Artifact:
     if not root.is_dir():
         is_file = root.is_file()
         message = f"{root} is a file" if is_file else missing(root)
+        if not is_file and (bundle := _BUNDLE.match(str(root))):
+            verb = "pull" if bundle["away"] else "unpack"
+            named = re.sub(r"^(https?:)/(?!/)", r"\1//", str(root))
+            message = f"{named} is a bundle, and this needs the directory of an artifact"
+            hint = f"make one of it first: rra {verb} {named} DIRECTORY"
+            raise NotAnArtifactError(message, hint=hint)
         raise NotAnArtifactError(message, hint="give the directory that holds rra.yaml")
     if not manifest_path.is_file():
         message = f"{root} holds no {layout.MANIFEST}"

@@ -151,7 +151,13 @@ def main(path: str) -> int:
     with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123 - as plain as it can be
         document = json.load(file)
     prepare(document)
-    notebook: Any = nbformat.reads(json.dumps(document), as_version=4)
+    try:
+        notebook: Any = nbformat.reads(json.dumps(document), as_version=4)
+    except Exception as error:  # noqa: BLE001 - whatever this version of nbformat says
+        first = (str(error).splitlines() or [""])[0]
+        say(f"{os.path.basename(path)} cannot be read: {type(error).__name__}: {first}")  # noqa: PTH119 - as above
+        say("open it in Jupyter and save it anew")
+        return 1
     with open(os.environ["RRA_PARAMETERS"], encoding="utf-8") as file:  # noqa: PTH123 - as above
         values = json.load(file)
     python = is_python(notebook)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -17,6 +18,9 @@ RUNNER = "run_notebook.py"
 NEEDED = ("nbclient", "ipykernel")
 """Packages that an environment needs to run notebooks; jupyter and nbconvert bring them."""
 
+_CELLS = {True: "cells", False: "worksheets"}
+"""Where a notebook has its cells, by whether it is of format 4 or later."""
+
 
 def notebook_command(environment: Built, entry: str, path: Path) -> list[str]:
     """Return the command that runs a notebook, the runner by its name alone.
@@ -27,6 +31,7 @@ def notebook_command(environment: Built, entry: str, path: Path) -> list[str]:
     if not path.is_file():
         message = f"the notebook {entry} is not there"
         raise LaunchError(message, hint="write it, or correct `entry` in rra.yaml")
+    _insist_on_notebook(path, entry)
     if environment.python is None:
         message = (
             f"{entry} is a notebook, and environment {environment.id} has no Python of its own"
@@ -40,6 +45,27 @@ def notebook_command(environment: Built, entry: str, path: Path) -> list[str]:
         hint = f"add {' and '.join(missing)} to its requirements, and lock again: rra lock"
         raise LaunchError(message + " and no ".join(missing), hint=hint)
     return [str(environment.python), RUNNER, str(path)]
+
+
+def _insist_on_notebook(path: Path, entry: str) -> None:
+    """Refuse what Jupyter could not open, before anything runs.
+
+    Raises:
+        LaunchError: It is no JSON, or not that of a notebook.
+    """
+    hint = "open it in Jupyter and save it anew, or take it from your version control; run again"
+    try:
+        document = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        message = f"{entry}:{error.lineno}:{error.colno}: not a notebook: {error.msg}"
+        raise LaunchError(message, hint=hint) from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        message = f"{entry} is not a notebook: {error}"
+        raise LaunchError(message, hint=hint) from error
+    version = document.get("nbformat") if isinstance(document, dict) else None
+    if not isinstance(version, int) or not isinstance(document.get(_CELLS[version >= 4]), list):
+        message = f"{entry} is JSON, and not that of a notebook: it has no nbformat and no cells"
+        raise LaunchError(message, hint=hint)
 
 
 def provide_runner(argv: list[str], space: Workspace) -> list[str]:

@@ -67,6 +67,31 @@ def test_a_directory_without_manifest_is_no_artifact(tmp_path: Path) -> None:
         load_artifact(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize(
+    ("named", "verb"),
+    [
+        ("oci-layout:bundle:1.0.0", "unpack"),
+        ("oci-archive:../study.tar", "unpack"),
+        ("localhost:5000/lab/study:1.0.0", "pull"),
+        ("localhost/lab/study:1.0.0", "pull"),
+        ("registry.example.org/lab/study@sha256:" + "0" * 64, "pull"),
+        ("https://example.org/study.tar#sha256:" + "0" * 64, "pull"),
+        ("studies/wine", ""),
+        ("studies.old/wine", ""),
+    ],
+)
+def test_a_bundle_where_a_directory_is_needed_is_called_one(named: str, verb: str) -> None:
+    with pytest.raises(NotAnArtifactError) as caught:
+        load_artifact(Path(named))
+    if verb:
+        assert caught.value.message == (
+            f"{named} is a bundle, and this needs the directory of an artifact"
+        )
+        assert caught.value.hint == f"make one of it first: rra {verb} {named} DIRECTORY"
+    else:
+        assert caught.value.message == f"no such directory: {named}"
+
+
 def test_links_inside_the_manifest_are_checked_all_at_once(tmp_path: Path) -> None:
     text = MANIFEST.replace("environment: cpu", "environment: cpuu", 1)
     text = text.replace("inputs: [table]", "inputs: [tabel]")

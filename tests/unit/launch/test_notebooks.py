@@ -96,6 +96,40 @@ def test_what_an_environment_does_not_list_is_said_by_the_run(tmp_path: Path) ->
     assert "lock nbclient and ipykernel" in done.message
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n "cells": [\n', "launchers/main.ipynb:3:1: not a notebook: Expecting value"),
+        (GOOD[:-1], f"launchers/main.ipynb:1:{len(GOOD)}: not a notebook: Expecting ',' delimiter"),
+        ("", "launchers/main.ipynb:1:1: not a notebook: Expecting value"),
+        ("[1]", "launchers/main.ipynb is JSON, and not that of a notebook"),
+        ('{"cells": []}', "it has no nbformat and no cells"),
+        ('{"nbformat": 4, "cells": {}}', "it has no nbformat and no cells"),
+        ('{"nbformat": "4", "cells": []}', "it has no nbformat and no cells"),
+    ],
+)
+def test_b22_what_is_no_notebook_is_said_with_its_place_before_anything_runs(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(LaunchError) as caught:
+        run(tmp_path / "a", text, host_environment())
+    assert said in caught.value.message
+    assert "save it anew" in caught.value.hint
+    assert not (tmp_path / "a" / "evidence").exists()
+
+
+@pytest.mark.slow
+def test_what_only_the_reader_of_notebooks_refuses_is_one_line(
+    environment: MaterialisedEnvironment, tmp_path: Path
+) -> None:
+    broken = json.loads(GOOD)
+    broken["nbformat"] = 400
+    done = run(tmp_path / "a", json.dumps(broken), environment)
+    assert not done.ok
+    assert "notebook: main.ipynb cannot be read: " in done.message
+    assert "Traceback" not in done.message
+
+
 @pytest.mark.slow
 def test_b34_b22_a_notebook_runs_top_to_bottom_and_is_not_changed(
     tmp_path: Path, environment: MaterialisedEnvironment
