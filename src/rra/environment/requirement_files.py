@@ -26,6 +26,10 @@ _COMMENT = re.compile(r"(^|\s)#.*$")
 _HASH = re.compile(r"\s--hash[=\s](\S+)")
 _FRAGMENT = re.compile(r"[#&](sha256=[0-9A-Fa-f]{64})\b")
 _SHA256 = re.compile(r"^(?:sha256[:=])?([0-9a-f]{64})$")
+_OTHERS = {"md5": 32, "sha1": 40, "sha224": 56, "sha384": 96, "sha512": 128}
+"""Other algorithms that pip has had, with the hex digits of their digests."""
+_LONGEST = 80
+_HASH_HINT = "write --hash=sha256: and 64 hex digits, as `pip hash FILE` prints them"
 _OPTION = re.compile(r"\s--(?:global-option|install-option|config-settings?)[=\s]\S+")
 _INCLUDE = re.compile(r"^(?:-r|--requirement)[=\s]*(\S.*)$")
 _CONSTRAINT = re.compile(r"^(?:-c|--constraint)[=\s]*(\S.*)$")
@@ -214,8 +218,30 @@ def _take(content: str, place: str, result: Requirements, *, constraint: bool) -
         result.constraints.append(requirement)
     elif requirement is not None:
         result.found.append((requirement, place))
-        digests = [*_HASH.findall(content), *_FRAGMENT.findall(content)]
+        given = _HASH.findall(content)
+        for digest in given:
+            if fault := _fault_of(digest, alone=not hashes_of(given)):
+                result.remark(name, fault, line=int(line), hint=_HASH_HINT)
+        digests = [*given, *_FRAGMENT.findall(content)]
         result.vouch(Requirement(requirement).name, hashes_of(digests))
+
+
+def _fault_of(digest: str, *, alone: bool) -> str:
+    """Say why a digest behind ``--hash`` vouches for nothing; nothing where it does.
+
+    One of another algorithm does no harm where it does not stand alone.
+    """
+    if hashes_of([digest]):
+        return ""
+    algorithm, _, digits = digest.partition(":")
+    length = _OTHERS.get(algorithm.lower())
+    if length and re.fullmatch(rf"[0-9a-fA-F]{{{length}}}", digits):
+        return f"--hash={algorithm}:… is not compared: only SHA-256 is" if alone else ""
+    return f"--hash={_shortened(digest)} is no SHA-256 digest, so it vouches for nothing"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 _OWN_CODE_HINT = (

@@ -35,8 +35,8 @@ def test_requirements_as_people_write_them(tmp_path: Path) -> None:
         "\n"
         "pandas>=1.2, <2 ; python_version >= '3.7'\n"
         "scikit-learn == 1.0 \\\n"
-        "    --hash=sha256:abc \\\n"
-        "    --hash=sha256:def\n"
+        f"    --hash=sha256:{'a' * 64} \\\n"
+        f"    --hash=sha256:{'B' * 64}\n"
         "torch[extra]~=1.9\n"
     )
     found = detect(tmp_path, {"requirements.txt": text})
@@ -48,6 +48,26 @@ def test_requirements_as_people_write_them(tmp_path: Path) -> None:
     ]
     assert found.findings == ()
     assert found.why.startswith("requirements.txt: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "remark"),
+    [
+        ("sha256:abc", "--hash=sha256:abc is no SHA-256 digest, so it vouches for nothing"),
+        ("sha256:" + "g" * 64, "is no SHA-256 digest, so it vouches for nothing"),
+        ("sha265:" + "a" * 64, "is no SHA-256 digest, so it vouches for nothing"),
+        ("sha512:" + "a" * 128, "--hash=sha512:… is not compared: only SHA-256 is"),
+        ("sha256:" + "a" * 64 + " --hash=sha512:" + "a" * 128, ""),
+    ],
+)
+def test_a_digest_that_vouches_for_nothing_is_said(tmp_path: Path, given: str, remark: str) -> None:
+    found = detect(tmp_path, {"requirements.txt": f"# one\nnumpy==1.21.0 --hash={given}\n"})
+    assert found.requirements == ["numpy==1.21.0"]
+    assert len(found.findings) == bool(remark)
+    if remark:
+        assert said(found).startswith("requirements.txt:2: --hash=")
+        assert remark in said(found)
+        assert "64 hex digits" in said(found)
 
 
 @pytest.mark.parametrize(
