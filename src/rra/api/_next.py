@@ -100,18 +100,20 @@ def _next(artifact: Artifact, progress: Progress) -> NextResult:
         if not (steps and e.rule == "RRA201")
     ]
     if steps:
-        basis = "the rules: level L0 asks for no errors"
+        basis = "the rules, which find errors"
         return _result(artifact, "none", steps, basis)
     found = _ledger.newest(_ledger.VERIFICATIONS, core_digest(artifact), _ledger.REPRODUCTION)
     if found is None:
         steps = [*_unrun(artifact), _verify_step(artifact)]
-        return _result(artifact, "L0", steps, "no verification of the artifact as it is now")
+        basis = "the rules alone: as it is now it was never verified"
+        return _result(artifact, "L0", steps, basis)
     file, document = found
     level = str(document["level"])
     basis = f"the verification {document['plan']['nonce']} ({file})"
     if level == "none":
         steps = [_verify_step(artifact)]
-        return _result(artifact, "L0", steps, "the rules hold since; verify again")
+        basis = f"the rules, which found errors when it was verified ({file}) and find none now"
+        return _result(artifact, "L0", steps, basis)
     if level != "L3":
         steps = _lacking(document, _minutes(artifact))
     return _result(artifact, level, steps, basis)

@@ -67,12 +67,17 @@ def parse_seeds(text: str) -> Seeds:
             raise _refused(f"{part.strip()!r} is no seed")
         first = int(found[1])
         end = first + 1 if found[2] is None else int(found[2])
-        if end <= first or end - first > _MOST_SEEDS:
-            raise _refused(f"{part.strip()} holds {max(end - first, 0)} seeds")
+        if end <= first:
+            raise _refused(f"{part.strip()} holds no seed")
+        if len(seeds) + end - first > _MOST_SEEDS:
+            count = len(seeds) + end - first
+            raise _refused(f"these are {count:,} seeds, and {_MOST_SEEDS:,} are the most")
         seeds += range(first, end)
-    twice = next((seed for seed in seeds if seeds.count(seed) > 1), None) if seeds else None
-    if twice is not None:
-        raise _refused(f"seed {twice} is given twice")
+    seen: set[int] = set()
+    for seed in seeds:
+        if seed in seen:
+            raise _refused(f"seed {seed} is given twice")
+        seen.add(seed)
     if any(abs(seed) > LARGEST_INTEGER for seed in seeds):
         raise _refused(f"a seed is beyond {LARGEST_INTEGER}")
     return tuple(seeds)

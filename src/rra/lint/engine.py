@@ -70,7 +70,8 @@ def lint_artifact(
         ran.append(code)
         findings += _guarded(rule, context)
     findings += _unreadable(context)
-    kept, suppressed = _suppress(findings, context)
+    # A file may belong to several launchers or elements; what is wrong with it is said once.
+    kept, suppressed = _suppress(list(dict.fromkeys(findings)), context)
     return LintResult(
         tuple(sorted(kept, key=lambda finding: finding.order)),
         tuple(sorted(suppressed, key=lambda item: item.finding.order)),

@@ -215,7 +215,7 @@ def test_a_task_of_a_plan_runs_by_itself_as_a_job_does(root: Path) -> None:
     ("asked", "said"),
     [
         ({"jobs": 0}, "--jobs 0"),
-        ({"seeds": "0:0"}, "holds 0 seeds"),
+        ({"seeds": "0:0"}, "holds no seed"),
         ({"backend": "pbs"}, "no backend is called 'pbs'"),
         ({"seed": 1, "seeds": "1"}, "do not go together"),
     ],

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rra import api
+from rra.api import _ledger
 from rra.errors import FormatError, UsageError
 from tests.support.artifacts import make_artifact, outcome
 from tests.support.verbs import verbs
@@ -180,6 +181,24 @@ def test_next_goes_from_lock_to_verify(tiny: Path) -> None:
     before = api.next(tiny)
     errors = [step.what for step in before.steps]
     assert (before.level, before.next_level) in {("L0", "L1"), ("none", "L0")}, errors
+
+
+def test_next_says_what_it_rests_on_in_a_sentence(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tiny / "LICENSE").write_text("MIT\n")
+    (tiny / "guide").mkdir(exist_ok=True)
+    (tiny / "guide" / "GUIDE.md").write_text("# Guide\n")
+    api.lock(tiny)
+    first = api.next(tiny)
+    assert first.level == "L0", first.steps
+    assert first.basis == "the rules alone: as it is now it was never verified"
+    plan = {"nonce": "n", "outcomes": []}
+    failed = {"level": "none", "plan": plan, "level_reasons": [], "outcomes": []}
+    monkeypatch.setattr(_ledger, "newest", lambda *_: (Path("verification.json"), failed))
+    assert api.next(tiny).basis == (
+        "the rules, which found errors when it was verified (verification.json) and find none now"
+    )
 
 
 def test_lock_of_nothing_needs_no_network(tiny: Path) -> None:

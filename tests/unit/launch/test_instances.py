@@ -43,6 +43,13 @@ def test_what_is_no_list_of_seeds_is_refused(text: str) -> None:
     assert "0:5" in caught.value.hint
 
 
+def test_the_most_seeds_are_named() -> None:
+    assert len(parse_seeds("0:100000")) == 100_000
+    for text, count in (("0:1000000000", "1,000,000,000"), ("0:100000,-1", "100,001")):
+        with pytest.raises(UsageError, match=f"these are {count} seeds, and 100,000 are the most"):
+            parse_seeds(text)
+
+
 def test_a_launcher_has_one_instance_for_each_combination() -> None:
     both = launcher(
         seeds={"values": [7, 8]},

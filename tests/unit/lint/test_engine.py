@@ -12,7 +12,7 @@ from rra.lint import Finding, Profile, Severity, lint_artifact, lint_document
 from rra.lint.context import Context
 from rra.lint.rule import rules
 from rra.lint.rules.rra103_lfs_pointer import LfsPointer
-from tests.lint.support import write_artifact
+from tests.lint.support import MANIFEST, write_artifact
 
 POINTER = "version https://git-lfs.github.com/spec/v1\nsize 3\n"
 REPAIRS = """\
@@ -45,6 +45,40 @@ def test_a_rule_that_raises_becomes_a_finding_and_the_others_run(
     assert result.findings[2].message == "RRA103 (lfs-pointer) failed: ValueError: no such luck"
     assert result.findings[2].severity is Severity.ERROR
     assert not result.ok
+
+
+@pytest.mark.parametrize(
+    ("entry", "rule", "message"),
+    [
+        ("python main.py\n", "RRA301", "has no #! in its first line"),
+        (None, "RRA003", "launcher launchers/one.sh is not there (named in 2 more places)"),
+    ],
+)
+def test_a_file_that_launchers_share_is_named_once(
+    tmp_path: Path, entry: str | None, rule: str, message: str
+) -> None:
+    launchers = "".join(
+        f"  {name}: {{entry: launchers/one.sh, environment: cpu, outputs: [metrics.json]}}\n"
+        for name in ("lda", "qda", "knn")
+    )
+    one = next(line for line in MANIFEST.splitlines() if line.startswith("  lda:")) + "\n"
+    files = {"rra.yaml": MANIFEST.replace(one, launchers)}
+    files |= {"launchers/one.sh": entry} if entry else {}
+    result = lint_artifact(write_artifact(tmp_path, files), select=[rule])
+    assert [finding.message for finding in result.findings] == [message]
+
+
+def test_what_a_rule_says_twice_of_one_place_is_one_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def twice(self: LfsPointer, context: Context) -> Iterable[Finding]:
+        del context
+        yield from [self.at("code/x", "same", line=1), self.at("code/x", "same", line=1)]
+        yield self.at("code/x", "same", line=2)
+
+    monkeypatch.setattr(LfsPointer, "check", twice)
+    result = lint_artifact(write_artifact(tmp_path), select=["RRA103"])
+    assert [finding.line for finding in result.findings] == [1, 2]
 
 
 def test_a_tool_that_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

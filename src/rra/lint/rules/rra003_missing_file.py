@@ -11,7 +11,8 @@ from rra.lint.near import suggestion
 from rra.lint.rule import Rule
 from rra.model import Manifest
 
-Named = tuple[str, tuple[Key, ...], str]
+Place = tuple[Key, ...]
+Named = tuple[str, Place, str]
 
 _EITHER = {"data", "interpreter", "rootfs"}
 """What may be a file or a folder."""
@@ -63,7 +64,8 @@ class MissingFile(Rule):
 
     def check(self, context: Context) -> Iterable[Finding]:
         """Yield each path of the manifest at which there is nothing."""
-        for relative, place, what in _named(context.artifact.manifest):
+        for (relative, what), places in _places(context.artifact.manifest).items():
+            place, others = places[0], len(places) - 1
             kind = context.kind(relative)
             wanted = "folder" if what in {"code", "wheels"} else "file"
             if kind == "missing":
@@ -79,6 +81,8 @@ class MissingFile(Rule):
                 hint = f"name a {wanted}"
             else:
                 continue
+            if others:
+                message += f" (named in {others} more place{'s' if others > 1 else ''})"
             finding = self.in_document(context.document, place, message, hint=hint)
             clause = "guide/exists" if what == "guide" else self.clause
             yield dataclasses.replace(finding, clause=clause)
@@ -86,6 +90,14 @@ class MissingFile(Rule):
             message = "there is no guide"
             missing = self.at(context.guide_path, message, hint="write it with: rra guide")
             yield dataclasses.replace(missing, clause="guide/exists")
+
+
+def _places(manifest: Manifest) -> dict[tuple[str, str], list[Place]]:
+    """Return where the manifest names each path, by the path and what it is."""
+    places: dict[tuple[str, str], list[Place]] = {}
+    for relative, place, what in _named(manifest):
+        places.setdefault((relative, what), []).append(place)
+    return places
 
 
 def _named(manifest: Manifest) -> Iterator[Named]:

@@ -54,9 +54,9 @@ class LauncherNotRunnable(Rule):
     clause = "launcher/entry-can-be-started"
 
     def check(self, context: Context) -> Iterable[Finding]:
-        """Yield what stands in the way of each launcher."""
-        for launcher in context.artifact.manifest.launchers.values():
-            entry = PurePosixPath(launcher.entry)
+        """Yield what stands in the way of each entry, which launchers may share."""
+        launchers = context.artifact.manifest.launchers.values()
+        for entry in dict.fromkeys(PurePosixPath(launcher.entry) for launcher in launchers):
             if context.kind(entry) == "file":
                 yield from self._entry(context, entry)
 
