@@ -291,13 +291,13 @@ def test_records_that_are_missing_broken_or_hostile(root: Path, tmp_path: Path) 
         with pytest.raises(FormatError, match="record of a template"):
             plan_update(root)
     assert outside.read_text() == "precious"
-    for bad, said in (
+    for text, said in (
         ("{}", "it has no type"),
         ('{"type": "rra-template/v1"}', "it has no files"),
         ('{"type": ', "line 1, column 10 is no JSON"),
         ("[]", "what should be a map of names is none"),
     ):
-        record.write_text(bad)
+        record.write_text(text)
         with pytest.raises(FormatError, match=f"not the record of a template: {said}"):
             plan_update(root)
     record.unlink()
