@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import tarfile
@@ -51,7 +52,7 @@ cat link/secret && echo read through a link
 exec 3<>/dev/tcp/192.0.2.7/443 && echo reached the network
 read -r line </dev/tty && echo took the terminal
 rm -rf "$RRA_DATA_DIR" "$0"
-setsid sleep 617 &
+setsid sleep {seconds} &
 printf '\\377\\000'
 dd if=/dev/zero bs=1M count=96
 exec 0<&- 1>&- 2>&-
@@ -108,9 +109,11 @@ def check_hostile(
     outside.mkdir()
     (outside / "secret").write_text("of somebody else\n")
     script, word, status, reached = HOSTILE[name]
+    seconds = f"6{os.getpid()}"  # other workers run such launchers at the same time
+    script = script.replace("{outside}", str(outside)).replace("{seconds}", seconds)
     main = {"entry": "launchers/main.sh", "environment": "cpu", "outputs": ["metrics.json"]}
     launchers = {"main": {**main, "limits": {"output": 1 << 20}}}
-    root = artifact(place / "a", script.replace("{outside}", str(outside)), launchers=launchers)
+    root = artifact(place / "a", script, launchers=launchers)
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     (run,) = api.run(root).runs
     record = json.loads((root / run.evidence / "record.json").read_text())
@@ -123,4 +126,4 @@ def check_hostile(
         assert kept == b"\xff" + bytes((64 << 20) - 1)
     assert [path.name for path in outside.iterdir()] == ["secret"]
     assert {path: path.read_bytes() for path in before} == before
-    assert not sleeping("617")
+    assert not sleeping(seconds)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import os
-import resource
+import select
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from rra._base import clock, proctree
 from rra._base.streams import Pump, StreamInfo
@@ -36,6 +38,8 @@ Termination = Literal[
 GRACE_SECONDS = 5.0
 """Seconds between asking a program to end and ending it."""
 
+_STEP = Path(__file__).with_name("step.py")
+_REPORT_SECONDS = 2.0
 _FIRST_WATCH, _LAST_WATCH = 0.25, 5.0
 _CANCEL_WATCH = 0.5
 
@@ -158,7 +162,8 @@ class Supervised:
         termination: One of the format's termination words.
         seconds: Wall time.
         cpu_seconds: User and system time of the program and the children it waited for.
-        max_rss: Largest resident set of any single process, in bytes.
+        max_rss: Largest resident set of any single process, in bytes; what is smaller than a bare
+            Python, some 10 MB, is not told apart.
         stdout: Standard output, as kept.
         stderr: Standard error, as kept.
         left_behind: Number of processes that outlived the program and were ended.
@@ -230,9 +235,9 @@ def supervise(
     """
     started = clock.monotonic()
     kills = bounds.memory_kills()
-    child = _start(argv, cwd=cwd, env=env)
+    child, report = _start(argv, cwd=cwd, env=env)
     pipes = [stream.fileno() for stream in (child.stdout, child.stderr) if stream is not None]
-    with child:
+    with child, report:
         pump = Pump(pipes, output, cap=bounds.stream_bytes, on_line=on_line)
         pump.start()
         try:
@@ -242,18 +247,20 @@ def supervise(
             bounds.ask(child.pid, GRACE_SECONDS)
         finally:
             killed = bounds.memory_kills() > kills
-            left_behind, usage = _end_tree(child, marker, bounds.end_rest)
+            left_behind, used = _end_tree(child, report, marker, bounds.end_rest)
             stdout, stderr = pump.finish()
+    if used.error:
+        raise _not_started(argv, used.error)
     if pump.callback_error is not None:
         raise pump.callback_error
     if pump.storage_error is not None:
         reason = reason or "disk"
     return Supervised(
-        child.returncode,
-        reason or _termination(child.returncode, killed),
+        used.returncode,
+        reason or _termination(used.returncode, killed),
         clock.monotonic() - started,
-        usage.ru_utime + usage.ru_stime,
-        usage.ru_maxrss * 1024,
+        used.cpu_seconds,
+        used.max_rss,
         stdout,
         stderr,
         left_behind,
@@ -320,22 +327,35 @@ def guarded(marker: str, members: Sequence[Path] = ()) -> Iterator[None]:
 
 def _start(
     argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+) -> tuple[subprocess.Popen[bytes], BinaryIO]:
+    """Start the step that starts a program; return it, and the pipe of its report."""
+    reading, writing = os.pipe()
+    entries = [f"{name}={value}" for name, value in env.items()]
+    own = [sys.executable, "-I", "-S", str(_STEP), str(writing), str(len(entries)), *entries]
     try:
-        return subprocess.Popen(  # noqa: S603 - argv list, no shell
-            [str(part) for part in argv],
+        child = subprocess.Popen(  # noqa: S603 - argv list, no shell
+            [*own, *(str(part) for part in argv)],
             cwd=cwd,
-            env=dict(env),
+            pass_fds=[writing],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-    except FileNotFoundError as error:
-        if not cwd.is_dir():
-            raise
-        message = f"program not found: {argv[0]}"
-        raise ToolMissingError(message, hint=f"install {argv[0]} and run again") from error
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return child, open(reading, "rb")  # noqa: PTH123 - a handle that is open
+
+
+def _not_started(argv: Sequence[str | Path], number: int) -> Exception:
+    """Return the error for a program that could not be started."""
+    if number != errno.ENOENT:
+        return OSError(number, os.strerror(number), str(argv[0]))
+    message = f"program not found: {argv[0]}"
+    return ToolMissingError(message, hint=f"install {argv[0]} and run again")
 
 
 def _attend(pid: int, bounds: Bounds) -> Termination | None:
@@ -371,19 +391,56 @@ def _gone(pid: int, seconds: float, cancelled: Callable[[], bool]) -> bool:
     return False
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Used:
+    """What the step tells of its program.
+
+    Attributes:
+        returncode: Exit status; negative for a signal.
+        cpu_seconds: User and system time.
+        max_rss: Largest resident set of one process.
+        error: Number of the error for which the program was not started; else 0.
+    """
+
+    returncode: int
+    cpu_seconds: float = 0.0
+    max_rss: int = 0
+    error: int = 0
+
+
 def _end_tree(
-    child: subprocess.Popen[bytes], marker: str | None, end_rest: Callable[[], int]
-) -> tuple[int, resource.struct_rusage]:
+    child: subprocess.Popen[bytes],
+    report: BinaryIO,
+    marker: str | None,
+    end_rest: Callable[[], int],
+) -> tuple[int, _Used]:
     """End what is left of a program; return the number of processes left behind, and its usage."""
     running = not proctree.wait_gone(child.pid, 0)
     stragglers = proctree.descendants(child.pid) if running else set()
+    peak = max(map(proctree.peak_bytes, stragglers), default=0)
+    proctree.end_all(stragglers)
+    if running:
+        proctree.wait_gone(child.pid, _REPORT_SECONDS)
     proctree.end_group(child.pid, signal.SIGKILL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     left_behind = end_rest()
     proctree.end_all(stragglers)
     left_behind += proctree.end_marked(marker) if marker is not None else 0
-    return left_behind, usage
+    fields = report.read().split() if _told(report) else []
+    if len(fields) == 2:
+        return left_behind, _Used(child.returncode, error=int(fields[1]))
+    if len(fields) != 4:  # it was killed with its program
+        return left_behind, _Used(child.returncode, usage.ru_utime + usage.ru_stime, peak)
+    seconds, most = float(fields[1]) + float(fields[2]), int(fields[3]) * 1024
+    return left_behind, _Used(int(fields[0]), seconds, max(most, peak))
+
+
+def _told(report: BinaryIO) -> bool:
+    """Tell whether the step has said something, which it does before it ends."""
+    poller = select.poll()
+    poller.register(report, select.POLLIN | select.POLLHUP)
+    return bool(poller.poll(0))
 
 
 def _termination(returncode: int, killed_for_memory: bool) -> Termination:  # noqa: FBT001

@@ -41,8 +41,10 @@ def ask_inside(pid: int, seconds: float) -> None:
     the others have their time.
     """
     end = clock.monotonic() + seconds
-    inside = descendants(pid)
-    first = {one for one in inside if _read_field(one, b"NSpid:")[-1:] == [b"1"]}
+    depth = len(_read_field(pid, b"NSpid:"))
+    numbers = {one: _read_field(one, b"NSpid:") for one in descendants(pid)}
+    inside = {one for one, found in numbers.items() if len(found) > depth}
+    first = {one for one in inside if numbers[one][-1] == b"1"}
     for pids, number in ((first, signal.SIGSTOP), (inside - first, signal.SIGTERM)):
         for one in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -86,6 +88,11 @@ def resident(marker: str, name: str) -> dict[str, int]:
         size = int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
         found[os.fsdecode(value)] = found.get(os.fsdecode(value), 0) + size
     return found
+
+
+def peak_bytes(pid: int) -> int:
+    """Return the most memory that a living process had at one time; 0 when it has ended."""
+    return _field(pid, b"VmHWM:") * 1024
 
 
 def traced(argument: str) -> set[int]:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import select
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -127,6 +129,72 @@ def test_a_daemon_with_a_session_of_its_own_is_ended_and_counted(tmp_path: Path)
     assert (done.termination, done.left_behind) == ("ok", 1)
     assert proctree.wait_gone(int((tmp_path / "pid").read_text()), 0)
     assert (tmp_path / "out").read_text() == "done\n"
+
+
+ALLOCATES = f"{sys.executable} -I -S -c 'b = bytearray({30 << 20}); {{}}'"
+
+
+def test_the_memory_is_that_of_the_program_alone(tmp_path: Path) -> None:
+    """We are larger than 32 MiB, a program that allocates 30 MiB and nothing else is not."""
+    ours = bytearray(b"x") * (100 << 20)
+    done = supervise(tmp_path, ALLOCATES.format("pass") + "; exit $?")
+    assert 30 << 20 <= done.max_rss < 60 << 20 < len(ours)
+    assert supervise(tmp_path, "exec true").max_rss < 30 << 20
+
+
+def test_what_is_killed_has_its_memory_counted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.1)
+    script = f"trap '' TERM; {ALLOCATES.format('print(1, flush=True); input()')} < <(sleep 600)"
+    done = with_growing_limit(
+        lambda wall: supervise(tmp_path, script, Bounds(wall_seconds=wall)),
+        lambda _: (tmp_path / "out").read_text() == "1\n",
+    )
+    assert (done.termination, done.returncode) == ("timeout", -signal.SIGKILL)
+    assert 30 << 20 <= done.max_rss < 60 << 20
+
+
+def test_requests_are_heard_by_the_program_as_ever(tmp_path: Path) -> None:
+    """What stands between us ignores them, and the program does not inherit that."""
+    done = supervise(tmp_path, "grep -E 'Sig(Blk|Ign)' /proc/self/status; kill -TERM 0")
+    printed = (tmp_path / "out").read_text().splitlines()
+    ignored = {line.split()[0]: int(line.split()[1], 16) for line in printed}
+    assert ignored == {"SigBlk:": 0, "SigIgn:": 0}
+    assert (done.termination, done.returncode) == ("signal", -signal.SIGTERM)
+
+
+def test_a_group_that_kills_itself_is_dead(tmp_path: Path) -> None:
+    done = supervise(tmp_path, "kill -KILL 0")
+    assert (done.termination, done.returncode) == ("signal", -signal.SIGKILL)
+
+
+def test_a_program_that_is_none_is_named(tmp_path: Path) -> None:
+    output = (tmp_path / "out", tmp_path / "err")
+    with pytest.raises(ToolMissingError, match="no-such-program"):
+        process.supervise(["no-such-program"], cwd=tmp_path, env={"PATH": "/bin"}, output=output)
+    (tmp_path / "closed").write_text("")
+    with pytest.raises(PermissionError):
+        process.supervise([tmp_path / "closed"], cwd=tmp_path, env={}, output=output)
+
+
+WATCHES = """
+import sys; from pathlib import Path
+from rra._base.process import supervise
+here = Path(sys.argv[1])
+supervise(["bash", "-c", "echo $$ > pid; exec sleep 600"], cwd=here, env={"PATH": "/usr/bin:/bin"},
+          output=(here / "out", here / "err"))
+"""
+
+
+def test_a_program_does_not_outlive_whoever_watched_it(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", WATCHES, str(tmp_path)]) as watching:
+        pid = tmp_path / "pid"
+        while not (pid.is_file() and pid.read_text()):
+            assert watching.poll() is None
+            select.poll().poll(10)
+        watching.kill()
+    assert proctree.wait_gone(int(pid.read_text()), 60)
 
 
 def test_closed_descriptors_are_no_end(tmp_path: Path) -> None:
