@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from rra.launch.request import RunRequest
 from rra.launch.run import isolation_of, run_launcher
 from rra.launch.standing import Standings
 from rra.launch.tasks import PLAN, Plan, Task
-from rra.sandbox import Sandbox
+from rra.sandbox import Gpu, Sandbox
 
 RESULTS = "results"
 
@@ -75,12 +75,25 @@ class TaskResult:
         return cls(**{**plain, **lists})
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where a task runs.
+
+    Attributes:
+        sandbox: Isolation where the environment brings none of its own.
+        gpus: Cards that are its own; None for all.
+    """
+
+    sandbox: Sandbox
+    gpus: Sequence[Gpu] | None = None
+
+
 def run_task(
     plan: Plan,
     task: Task,
     *,
     artifact: Artifact,
-    sandbox: Sandbox,
+    place: Place,
     progress: Progress,
     on_line: Progress | None = None,
     on_place: Callable[[Growing], None] | None = None,
@@ -92,7 +105,7 @@ def run_task(
         plan: The plan that it belongs to.
         task: The task; what it needs has run.
         artifact: The artifact.
-        sandbox: Isolation where the environment brings none of its own.
+        place: Its isolation and its cards.
         progress: Told about steps that may last.
         on_line: Called from another thread with the newest line that the launcher prints.
         on_place: Told where the run writes, just before it starts.
@@ -101,7 +114,7 @@ def run_task(
     Raises:
         RraError: The run could not even be tried.
     """
-    launcher = artifact.manifest.launchers[task.launcher]
+    launcher, sandbox = artifact.manifest.launchers[task.launcher], place.sandbox
     environment = build_environment(
         artifact, launcher.environment, progress=progress, sandbox=sandbox
     )
@@ -128,6 +141,7 @@ def run_task(
             key=task.key,
             secrets=os.environ,
             cancelled=cancelled,
+            gpus=place.gpus,
         )
     )
     folder = done.evidence_dir

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from rra.evidence import EvidenceStore
 from rra.launch.live import Growing
 from rra.launch.secrets import consented
 from rra.model import ExecutionRecord
-from rra.sandbox import Sandbox
+from rra.sandbox import Gpu, Sandbox
 
 DEFAULT_INSTANCE = "default"
 
@@ -44,6 +44,7 @@ class RunRequest:
         key: Digest of everything that decides what it does, for the record.
         secrets: Values of secrets by variable; a launcher gets those that it declares. Those
             that the caller names in ``RRA_SECRETS`` by default.
+        gpus: Cards that are its own; None for all.
         cancelled: Asked now and then, at least every few seconds; true ends the run.
     """
 
@@ -66,6 +67,7 @@ class RunRequest:
     needs: Mapping[str, str] | None = None
     key: str | None = None
     secrets: Mapping[str, str] = dataclasses.field(default_factory=consented)
+    gpus: Sequence[Gpu] | None = None
     cancelled: Callable[[], bool] = lambda: False
 
     @property

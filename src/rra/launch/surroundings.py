@@ -16,7 +16,7 @@ from rra.launch.parameters import Settings
 from rra.launch.place import hidden_places
 from rra.launch.request import RunRequest
 from rra.launch.workspace import Workspace
-from rra.sandbox import Limits, View
+from rra.sandbox import Limits, View, selection, shown
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -107,6 +107,7 @@ def variables(
         "RRA_DATA_DIR": str(request.artifact.root / layout.DATA_DIR),
         "RRA_PARAMETERS": str(_write_parameters(space, settings)),
         "RRA_NONCE": request.nonce,
+        **selection(request.gpus),
     }
     if python_path:
         contract["PYTHONPATH"] = ":".join(python_path)
@@ -138,6 +139,7 @@ def view(request: RunRequest, space: Workspace, env: dict[str, str], limits: Lim
         env=env,
         network=launcher.network != "none",
         limits=limits,
+        devices=shown(request.gpus),
     )
 
 

@@ -7,6 +7,7 @@ from rra.sandbox.cgroups import memory_of_machine, try_groups
 from rra.sandbox.choice import NAMES, best_sandbox, find_builder, image_sandbox, probe
 from rra.sandbox.confined import ConfinedSandbox, confined
 from rra.sandbox.container import ContainerSandbox
+from rra.sandbox.devices import Gpu, gpus, selection, shown
 from rra.sandbox.engine import Engine, find_engine, try_engine
 from rra.sandbox.limits import Limits
 from rra.sandbox.protocol import Availability, Sandbox, Usage, View
@@ -19,6 +20,7 @@ __all__ = [
     "ConfinedSandbox",
     "ContainerSandbox",
     "Engine",
+    "Gpu",
     "Limits",
     "Sandbox",
     "Usage",
@@ -28,9 +30,12 @@ __all__ = [
     "find_apptainer",
     "find_builder",
     "find_engine",
+    "gpus",
     "image_sandbox",
     "memory_of_machine",
     "probe",
+    "selection",
+    "shown",
     "try_apptainer",
     "try_engine",
     "try_groups",

@@ -22,7 +22,6 @@ from rra._base.process import Completed
 from rra.errors import RraError, ToolMissingError
 from rra.sandbox.bubblewrap import SYSTEM_PLACES
 from rra.sandbox.container import bind_option, count_of, read_plain
-from rra.sandbox.devices import accelerators
 from rra.sandbox.limits import Resource
 from rra.sandbox.protocol import Availability, Level, Usage, View
 
@@ -225,7 +224,7 @@ class ApptainerSandbox:
             *("/usr/bin/env", "-i", *self._tool.settings()),
             *(str(self._tool.program), "--silent", "exec", *_CONTAINED),
             *(() if view.network else _CLOSED),
-            *_drivers(),
+            *_drivers(view),
             *self._mounts(view),
             *("--pwd", str(view.cwd), self._image or str(bare_root())),
             *("/bin/sh", "-c", script, "launcher"),
@@ -264,9 +263,9 @@ class ApptainerSandbox:
         return Usage(cpu_seconds=sum(times[2:]) if len(times) == 4 else None)
 
 
-def _drivers() -> Iterator[str]:
+def _drivers(view: View) -> Iterator[str]:
     """Ask for the devices and the driver of accelerators, where there are any."""
-    names = [device.name for device in accelerators()]
+    names = [device.name for device in view.accelerators()]
     if any(name.startswith("nvidia") for name in names):
         yield "--nv"
     if "kfd" in names:
@@ -275,6 +274,6 @@ def _drivers() -> Iterator[str]:
 
 def _environment(view: View) -> list[tuple[str, str]]:
     env = dict(view.env)
-    if any(_drivers()):
+    if any(_drivers(view)):
         env["LD_LIBRARY_PATH"] = ":".join(filter(None, (env.get("LD_LIBRARY_PATH"), _LIBRARIES)))
     return sorted(env.items())

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rra._base import process, proctree
 from rra.errors import RraError
-from rra.sandbox.devices import accelerators
 from rra.sandbox.limits import Resource
 from rra.sandbox.protocol import Availability, Level, View
 
@@ -88,7 +87,7 @@ class BubblewrapSandbox:
             command += ["--setenv", name, value]
         command += _system()
         command += ["--proc", "/proc", "--dev", "/dev"]
-        for device in map(str, accelerators()):
+        for device in map(str, view.accelerators()):
             command += ["--dev-bind", device, device]
         command += ["--bind", str(view.temporary), str(self.temporary_path(view.temporary))]
         command += _places(view)

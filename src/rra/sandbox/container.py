@@ -19,7 +19,6 @@ from pathlib import Path
 
 from rra._base import proctree
 from rra.errors import UnavailableError
-from rra.sandbox.devices import accelerators
 from rra.sandbox.engine import Engine
 from rra.sandbox.limits import Limits, Resource
 from rra.sandbox.protocol import Level, Usage, View
@@ -111,7 +110,7 @@ class ContainerSandbox:
             *(str(self._engine.program), "run", "--rm", "--name", _container(view)),
             *self._limits(view),
             *self._most(view.limits),
-            *(f"--device={device}" for device in accelerators()),
+            *(f"--device={device}" for device in view.accelerators()),
             *(f"--env={name}={value}" for name, value in sorted(view.env.items())),
             *self._mounts(view),
             *("--workdir", str(view.cwd), "--entrypoint", "", self._image),

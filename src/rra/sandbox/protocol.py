@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
+from rra.sandbox.devices import accelerators
 from rra.sandbox.limits import NO_LIMITS, Limits, Resource
 
 Level = Literal["bwrap", "container", "none"]
@@ -27,6 +28,7 @@ class View:
         env: Its whole environment.
         network: Whether it has one.
         limits: What all its processes may use together.
+        devices: Devices of accelerators that it is shown; None for all.
     """
 
     read_only: Sequence[Path] = ()
@@ -37,6 +39,11 @@ class View:
     env: Mapping[str, str]
     network: bool = False
     limits: Limits = NO_LIMITS
+    devices: Sequence[Path] | None = None
+
+    def accelerators(self) -> Sequence[Path]:
+        """Return the devices of accelerators that it is shown."""
+        return accelerators() if self.devices is None else self.devices
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 from pathlib import Path
@@ -101,7 +102,7 @@ def test_without_an_image_the_programs_of_this_machine_are_shown(view: View) -> 
 def test_drivers_come_in_where_there_are_devices(
     view: View, monkeypatch: pytest.MonkeyPatch, devices: list[str], options: list[str]
 ) -> None:
-    monkeypatch.setattr(module, "accelerators", lambda: [Path("/dev") / one for one in devices])
+    view = dataclasses.replace(view, devices=[Path("/dev") / one for one in devices])
     command = wrapped(view)
     assert [part for part in command if part in {"--nv", "--rocm"}] == options
     assert ("LD_LIBRARY_PATH=/.singularity.d/libs" in command) == bool(options)

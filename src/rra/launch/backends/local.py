@@ -10,18 +10,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rra._base import clock, proctree
 from rra.launch.backends.protocol import Campaign, Running
-from rra.launch.execute import TaskResult, not_begun, run_once, run_task
+from rra.launch.execute import Place, TaskResult, not_begun, run_once, run_task
 from rra.launch.live import Growing
 from rra.launch.tasks import Share, Task
-from rra.sandbox import best_sandbox
-from rra.sandbox.devices import accelerators
+from rra.sandbox import Gpu, best_sandbox, gpus
 
 
 def capacity() -> Share:
     """Return what this machine has: cores that we may use, memory, GPUs."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-    gpus = [path for path in accelerators() if path.name.removeprefix("nvidia").isdigit()]
-    return Share(cpu=len(os.sched_getaffinity(0)), memory=pages * size, gpu=len(gpus))
+    return Share(cpu=len(os.sched_getaffinity(0)), memory=pages * size, gpu=len(gpus()))
 
 
 def fits(wanted: Share, taken: Sequence[Share], whole: Share) -> bool:
@@ -31,6 +29,25 @@ def fits(wanted: Share, taken: Sequence[Share], whole: Share) -> bool:
         for name in ("cpu", "memory", "gpu")
         if getattr(wanted, name)
     )
+
+
+def free_gpus(
+    wanted: int, every: Sequence[Gpu], taken: Sequence[Sequence[Gpu] | None]
+) -> list[Gpu] | None:
+    """Return cards for a task that declares some, none of which another one has.
+
+    Args:
+        wanted: How many it declares.
+        every: The cards of this machine.
+        taken: Those of the tasks that run.
+
+    Returns:
+        The cards; None where it declares none, or the machine has none: it sees what there is.
+    """
+    if not wanted or not every:
+        return None
+    used = {card for cards in taken for card in cards or ()}
+    return [card for card in every if card not in used][:wanted]
 
 
 class LocalBackend:
@@ -48,6 +65,7 @@ class LocalBackend:
 class _Job:
     task: Task
     thread: threading.Thread | None = None
+    gpus: list[Gpu] | None = None
     started: float = 0.0
     line: str = ""
     place: Growing | None = None
@@ -159,6 +177,7 @@ class LocalSession:
             room = fits(job.task.share, [one.task.share for one in live], self._whole)
             if len(live) >= (self._campaign.jobs or 1) or not room:
                 return
+            job.gpus = free_gpus(job.task.share.gpu, gpus(), [one.gpus for one in live])
             job.started = clock.monotonic()
             job.thread = threading.Thread(target=self._work, args=(job,), name=job.task.id)
             job.thread.start()
@@ -186,7 +205,7 @@ class LocalSession:
             campaign.plan,
             job.task,
             artifact=campaign.artifact,
-            sandbox=best_sandbox(campaign.plan.sandbox),
+            place=Place(best_sandbox(campaign.plan.sandbox), job.gpus),
             progress=campaign.progress,
             on_line=self._noting(job),
             on_place=self._placing(job) if campaign.watched else None,
