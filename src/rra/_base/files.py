@@ -35,6 +35,11 @@ def missing(path: Path) -> str:
     return f"no such {what}: {path}"
 
 
+def plain(path: Path) -> Path:
+    """Return an absolute path without ``..``, as people read it; links stay where none is left."""
+    return path.resolve() if ".." in path.parts else path.absolute()
+
+
 def is_archive_name(name: str) -> bool:
     """Tell whether a file is called as archives are."""
     return _ARCHIVE.search(name) is not None

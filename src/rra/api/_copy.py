@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from rra.api._open import open_bundle, open_store
 from rra.api._result import Progress, VerbResult, silent
+from rra.api._room import say_room
 from rra.api._unpack import bundle_reference
 from rra.bundle.annotations import CORE, VERSION
 from rra.bundle.jsonio import parse_json
 from rra.bundle.reference import (
+    ArchiveReference,
     BundleReference,
     DirectoryReference,
+    LayoutReference,
     RegistryReference,
     WebReference,
     parse_reference,
@@ -147,6 +150,9 @@ def copy_bundle(
 ) -> CopyReport:
     """Copy a bundle between two references that were read already; see `copy`."""
     store, bundle = open_bundle(source, progress=progress, plain_http=plain_http)
+    away = isinstance(source, RegistryReference | WebReference)
+    if away and isinstance(target, LayoutReference | ArchiveReference):
+        say_room(bundle.layers, target.path, progress, unpacked=False)
     pinned = dataclasses.replace(source, digest=bundle.descriptor.digest)
     tagged = dataclasses.replace(target, tag=target.tag or _tag(source, bundle))
     return carry(

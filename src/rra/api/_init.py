@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rra._base.files import plain
 from rra.api._result import Progress, VerbResult, silent
 from rra.artifact import Artifact, layout, load_artifact
 from rra.errors import RraError, UsageError
@@ -133,7 +134,7 @@ def init(
         progress=progress,
     )
     result = InitResult(
-        root=plan.root.absolute(),
+        root=plain(plan.root),
         name=plan.name,
         written=tuple(str(file) for file in plan.files),
         moved=tuple((str(a), str(b)) for a, b in plan.moves),
@@ -173,7 +174,7 @@ def _from_elsewhere(
         result = init(
             place, nested=nested or bool(taken), name=name, dry_run=dry_run, progress=progress
         )
-    return dataclasses.replace(result, root=target.absolute(), notes=(*notes, *result.notes))
+    return dataclasses.replace(result, root=plain(target), notes=(*notes, *result.notes))
 
 
 def _described(result: InitResult, progress: Progress) -> InitResult:

@@ -8,13 +8,16 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rra._base.files import plain
 from rra.api._open import open_bundle
 from rra.api._result import Progress, VerbResult, silent
+from rra.api._room import say_room
 from rra.bundle.reference import (
     EXAMPLES,
     BundleReference,
     DirectoryReference,
     RegistryReference,
+    WebReference,
     parse_reference,
 )
 from rra.errors import UsageError
@@ -88,10 +91,10 @@ def unpack(
     store, bundle = open_bundle(named, progress=progress, plain_http=plain_http)
     target = directory or Path(bundle.config.name)
     refuse_to_overwrite(target)
-    layers = [
-        (layer.title or record.element, layer.descriptor)
-        for layer, record in wanted_layers(bundle, only)
-    ]
+    wanted = wanted_layers(bundle, only)
+    if isinstance(named, RegistryReference | WebReference):
+        say_room(wanted, target, progress, unpacked=True)
+    layers = [(layer.title or record.element, layer.descriptor) for layer, record in wanted]
     with contextlib.ExitStack() as stack:
         here: BlobReader = store
         checked: Callable[[], None] | None = None
@@ -107,7 +110,7 @@ def unpack(
         reference=str(dataclasses.replace(named, digest=digest)),
         digest=digest,
         core=bundle.config.core,
-        unpacked=dataclasses.replace(found, target=target.absolute()),
+        unpacked=dataclasses.replace(found, target=plain(target)),
         problems=bundle.notices,
     )
 

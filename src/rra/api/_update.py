@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rra._base.files import plain
 from rra.api._result import Progress, VerbResult, silent
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def update(
         progress("merging")
         apply_update(plan)
     return UpdateResult(
-        root=path.absolute(),
+        root=plain(path),
         template=plan.template,
         before=plan.before,
         after=plan.after,

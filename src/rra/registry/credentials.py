@@ -65,8 +65,8 @@ def credential_files() -> tuple[Path, ...]:
         places.append(f"{docker}/config.json")
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         places.append(f"{runtime}/containers/auth.json")
-    elif (shared := Path(f"/run/containers/{os.getuid()}/auth.json")).is_file():
-        places.append(str(shared))
+    else:
+        places.append(f"/run/containers/{os.getuid()}/auth.json")
     config = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
     places.append(f"{config}/containers/auth.json")
     if not docker:

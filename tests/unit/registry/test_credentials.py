@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def test_each_place_counts_before_the_next(home: Path, monkeypatch: pytest.Monke
 
 def test_the_places_without_variables(home: Path) -> None:
     assert list(credential_files()) == [
+        Path(f"/run/containers/{os.getuid()}/auth.json"),  # podman's, whether it is there or not
         home / ".config/containers/auth.json",
         home / ".docker/config.json",
     ]
