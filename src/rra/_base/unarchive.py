@@ -29,6 +29,8 @@ _CHUNK = 1 << 20
 _LONGEST_LINK = 4096
 _PASSED_OVER = frozenset({".git", "__macosx"})
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)
+_ZIP = b"PK\x03\x04"
+"""First bytes of a zip archive; what it holds stands at its end."""
 _HINT = "ask for another copy, or unpack it by hand and give the directory"
 
 
@@ -62,6 +64,12 @@ class Limits:
 def is_archive(path: Path) -> bool:
     """Tell whether a file is an archive that `unarchive` reads: zip, or tar of any compression."""
     return zipfile.is_zipfile(path) or tarfile.is_tarfile(path)
+
+
+def looks_cut_off(path: Path) -> bool:
+    """Tell whether a file that `is_archive` does not know begins as a zip archive does."""
+    with path.open("rb") as file:
+        return file.read(len(_ZIP)) == _ZIP
 
 
 def unarchive(path: Path, target: Path, limits: Limits = Limits()) -> tuple[str, ...]:

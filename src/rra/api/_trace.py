@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from rra.api._open import open_artifact
 from rra.api._result import Progress, VerbResult, silent
-from rra.artifact import Artifact
+from rra.artifact import Artifact, layout
 from rra.audit import Trace, trace_value
 from rra.errors import SelectError, UsageError
+from rra.evidence import EvidenceStore
 from rra.model import Outcome
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a run was started with, as its record says it.
+
+    Attributes:
+        instance: Name of the run among those of its launcher.
+        seed: Seed that it was given; None where it was given none.
+        parameters: Values of the launcher's parameters, by name.
+    """
+
+    instance: str
+    seed: int | None
+    parameters: Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TraceResult(VerbResult):
-    """The traces that the question leads to; the answer is yes when each reaches a record."""
+    """The traces that the question leads to; the answer is yes when each reaches a record.
+
+    Attributes:
+        asked: The number or name that was asked for.
+        traces: One for each outcome that fits.
+        settings: For each trace, what its run was started with; None where it has no record.
+    """
 
     asked: str
     traces: tuple[Trace, ...]
+    settings: tuple[RunSettings | None, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain JSON."""
-        return {"asked": self.asked, "traces": [trace.to_json() for trace in self.traces]}
+        traces = []
+        for trace, settings in zip(self.traces, self.settings, strict=True):
+            more = {} if settings is None else {"settings": dataclasses.asdict(settings)}
+            traces.append({**trace.to_json(), **more})
+        return {"asked": self.asked, "traces": traces}
 
 
 def trace(artifact: str | Path, what: str, *, progress: Progress = silent) -> TraceResult:
@@ -47,13 +75,24 @@ def trace(artifact: str | Path, what: str, *, progress: Progress = silent) -> Tr
             message = f"no outcome is called {what}, and none has that value"
             raise UsageError(message, hint=f"outcomes: {claims}")
         traces = tuple(trace_value(loaded, name) for name in names)
+        settings = tuple(_settings(loaded, trace) for trace in traces)
     reached = all(found.record is not None for found in traces)
     return TraceResult(
         asked=what,
         traces=traces,
+        settings=settings,
         exit_code=0 if reached else 1,
         problems=(*opened.notices, *loaded.warnings),
     )
+
+
+def _settings(artifact: Artifact, trace: Trace) -> RunSettings | None:
+    store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+    stored = store.held(trace.launcher, trace.record) if trace.record is not None else None
+    if stored is None:
+        return None
+    record = stored.record
+    return RunSettings(record.instance, record.seed.declared, dict(record.parameters))
 
 
 def _named(artifact: Artifact, what: str) -> list[str]:

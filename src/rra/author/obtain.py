@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rra._base import process
 from rra._base.files import is_archive_name, sha256_file, staged_directory
-from rra._base.unarchive import is_archive, unarchive
-from rra.errors import UnavailableError, UsageError
+from rra._base.unarchive import is_archive, looks_cut_off, unarchive
+from rra.errors import ArchiveError, UnavailableError, UsageError
 
 _SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SSH = re.compile(r"^(?:[\w.-]+@)?[\w.-]+:(?!//)\S")
@@ -57,6 +57,7 @@ def target_of(request: SourceRequest) -> Path:
 
     Raises:
         UsageError: It is there and holds something, or the source is a file and no archive.
+        ArchiveError: The source begins as an archive and is cut off.
     """
     _insist_on_archive(Path(request.source))
     target = request.into or Path(_name(request.source))
@@ -104,9 +105,20 @@ def _from_archive(path: Path, request: SourceRequest, target: Path) -> Obtained:
 
 
 def _insist_on_archive(path: Path) -> None:
-    if path.is_file() and not is_archive(path):
-        message = f"{path} is a file, and not an archive that is known here"
-        raise UsageError(message, hint="give a directory, a .zip or a .tar file, or an address")
+    if not path.is_file() or is_archive(path):
+        return
+    if looks_cut_off(path):
+        message = f"{path} is a zip archive that is cut off: its first {_size(path)} are here"
+        raise ArchiveError(message, hint="get it again, and compare its size with that of its host")
+    if path.stat().st_size == 0:
+        message = f"{path} is empty"
+        raise UsageError(message, hint="get it again")
+    message = f"{path} is a file, and not an archive that is known here"
+    raise UsageError(message, hint="give a directory, a .zip or a .tar file, or an address")
+
+
+def _size(path: Path) -> str:
+    return f"{path.stat().st_size:,} bytes"
 
 
 def _by_git(request: SourceRequest, target: Path) -> Obtained:

@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Context, Decimal, InvalidOperation
 
 from rra.cli.hints import for_artifact
@@ -110,6 +110,14 @@ def size(count: int) -> str:
 def word(text: object) -> str:
     """Return a path or reference as one word of a shell, so that a command can be pasted."""
     return safe(shlex.quote(str(text)))
+
+
+def settings_text(parameters: Mapping[str, object], seed: int | None) -> str:
+    """Return what a run was given in one line; empty where that is nothing."""
+    given = [f"{name}={value}" for name, value in parameters.items()]
+    named = f"seed={seed}"
+    given += [named] if seed is not None and named not in given else []
+    return ", ".join(given)
 
 
 def next_step(command: str, place: object = None) -> str:

@@ -13,6 +13,7 @@ from rra.api._run import RunSetResult
 from rra.errors import UsageError
 from rra.evidence import EvidenceStore
 from rra.launch.tasks import read_plan
+from tests.acceptance.command import rra
 from tests.support.runs import write_artifact
 
 TRAIN = 'echo "score $((RRA_SEED + RRA_PARAM_DEPTH))" > "$RRA_OUTPUT_DIR/x"; echo said\n'
@@ -45,6 +46,20 @@ def root(tmp_path: Path) -> Path:
         launchers={"main": LAUNCHER},
         experiments={"table": {"outcomes": OUTCOMES}},
     ).root
+
+
+def test_a_trace_names_what_its_run_was_given(root: Path) -> None:
+    run(root, seeds="2")
+    result = api.trace(root, "table/one")
+    (settings,) = result.settings
+    assert settings is not None
+    assert (settings.seed, settings.parameters) == (2, {"depth": 10})
+    assert result.to_json()["traces"][0]["settings"] == {
+        "instance": "seed=2",
+        "seed": 2,
+        "parameters": {"depth": 10},
+    }
+    assert "\n  with      depth=10, seed=2\n" in rra("trace", "table/one", root).expect(0).out
 
 
 def values(done: RunSetResult) -> list[tuple[str, Any, str]]:

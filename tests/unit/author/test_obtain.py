@@ -284,6 +284,20 @@ def test_a_bomb_is_bounded_by_what_is_read(tmp_path: Path) -> None:
         unarchive(many, tmp_path / "y", Limits(files=5))
 
 
+def test_an_archive_that_is_cut_off_is_called_so(tmp_path: Path) -> None:
+    whole = zipped(tmp_path / "whole.zip").read_bytes()
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ArchiveError, match="is a zip archive that is cut off") as caught:
+        obtain(SourceRequest(str(cut)), tmp_path / "out")
+    assert f"its first {len(whole) // 2:,} bytes are here" in caught.value.message
+    assert caught.value.hint.startswith("get it again")
+    cut.write_bytes(b"")
+    with pytest.raises(UsageError, match="is empty"):
+        obtain(SourceRequest(str(cut)), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_file_that_is_no_archive(tmp_path: Path) -> None:
     write(tmp_path, {"paper.pdf": "%PDF"})
     with pytest.raises(UsageError, match="not an archive that is known"):

@@ -11,7 +11,7 @@ import click
 from rra import api
 from rra.bundle.names import printable
 from rra.cli.passphrase import passphrase_of, passphrase_stdin_option
-from rra.cli.text import next_step, size, table
+from rra.cli.text import next_step, settings_text, size, table
 from rra.cli.verb import (
     VerbCommand,
     answer,
@@ -93,10 +93,8 @@ def _render_list(result: EvidenceList) -> str:
 
 def _row(one: RunSummary) -> tuple[str, ...]:
     record = one.record
-    given = [f"{name}={value}" for name, value in record.parameters.items()]
-    seed = f"seed={record.seed.declared}"
-    given += [seed] if record.seed.declared is not None and seed not in given else []
-    name = f"{record.launcher.id} ({', '.join(given)})" if given else record.launcher.id
+    given = settings_text(record.parameters, record.seed.declared)
+    name = f"{record.launcher.id} ({given})" if given else record.launcher.id
     end: str = record.termination
     if end in {"exit", "signal"}:
         end += f" {abs(record.exit_code)}"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from rra import api
-from rra.cli.text import next_step
+from rra.cli.text import next_step, settings_text
 from rra.cli.verb import VerbCommand, answer, json_option, reference_argument, safe
 
 if TYPE_CHECKING:
-    from rra.api._trace import TraceResult
+    from rra.api._trace import RunSettings, TraceResult
     from rra.audit import Trace
 
 _READ_SHOWN = 6
@@ -53,12 +53,13 @@ def command(what: str, artifact: str, as_json: bool) -> None:
 
 
 def _render(result: TraceResult) -> str:
-    parts = [_one(trace) for trace in result.traces]
+    pairs = zip(result.traces, result.settings, strict=True)
+    parts = [_one(trace, settings) for trace, settings in pairs]
     parts.append(next_step("rra audit" if result.ok else "rra run, then rra trace again"))
     return "\n\n".join(parts)
 
 
-def _one(trace: Trace) -> str:
+def _one(trace: Trace, settings: RunSettings | None) -> str:
     unit = f" {trace.unit}" if trace.unit else ""
     lines = [f"{trace.outcome}: the paper says {trace.reported}{unit}"]
     if trace.value is None:
@@ -71,6 +72,8 @@ def _one(trace: Trace) -> str:
         lines.append("  record    none: no recorded run left this file")
     else:
         lines.append(f"  record    {trace.record}  ({trace.started})")
+    if settings is not None and (words := settings_text(settings.parameters, settings.seed)):
+        lines.append(f"  with      {words}")
     entry = trace.entry.path if trace.entry else "missing"
     lines.append(f"  launcher  {trace.launcher}: {entry}")
     lines += [f"  script    {script.path}  {script.sha256}" for script in trace.scripts]
