@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from rra import api
 from rra.api import audit
 from rra.artifact import Artifact
+from rra.evidence import EvidenceStore
 from tests.support.artifacts import COMPUTES, make_artifact, outcome
+from tests.support.runs import write_artifact
 from tests.unit.test_cli_schemas import call
 from tests.unit.values.test_values_selectors import write
 
@@ -133,6 +136,20 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path, arguments: list[str], s
     assert answer["exit_code"] == 2
     assert said in answer["result"]["error"]["message"]
     assert not (tmp_path / "a" / "evidence" / "main").exists()
+
+
+def test_a_run_for_an_environment_that_no_file_locks(tmp_path: Path) -> None:
+    """Its record names what a run there names, so that both are of one environment."""
+    write_artifact(
+        tmp_path / "a", {"launchers/main.sh": 'echo {} > "$RRA_OUTPUT_DIR/metrics.json"'}
+    )
+    assert api.run(tmp_path / "a", sandbox="none").runs[0].ok
+    write(tmp_path, "old/metrics.json", '{"accuracy": 98.876}')
+    (one,) = imported(tmp_path, "old")
+    both = [shown(tmp_path, name)["environment"]["lock"] for name in ("main", one["record"])]
+    records = EvidenceStore(tmp_path / "a/evidence").records()
+    assert {stored.record.environment.lock for stored in records} == set(both)
+    assert len(set(both)) == 1
 
 
 def test_jobs_of_slurm(tmp_path: Path) -> None:

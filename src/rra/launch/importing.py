@@ -21,6 +21,7 @@ from rra._base.files import STAGING_PREFIX, remove_tree, sha256_file, storage_er
 from rra._base.process import Termination
 from rra.artifact import Artifact
 from rra.bundle import core_digest
+from rra.environment.kinds.system import system_digest
 from rra.errors import UsageError
 from rra.evidence import (
     EVENTS,
@@ -190,11 +191,6 @@ def _known(artifact: Artifact, launcher: str) -> dict[str, Any]:
         hint = f"launchers: {', '.join(manifest.launchers)}"
         raise UsageError(f"there is no launcher {launcher!r}", hint=hint)
     declared = manifest.launchers[launcher]
-    environment = manifest.environments[declared.environment]
-    lock = artifact.path(environment.lock) if environment.lock else None
-    if lock is None or not lock.is_file():
-        message = f"environment {declared.environment} is not locked"
-        raise UsageError(message, hint="lock it first: rra lock")
     return {
         "rra": manifest.rra,
         "type": "execution-record/v1",
@@ -208,11 +204,26 @@ def _known(artifact: Artifact, launcher: str) -> dict[str, Any]:
         "argv": [declared.entry],
         "environment": {
             "id": declared.environment,
-            "lock": sha256_file(lock),
+            "lock": _lock_of(artifact, declared.environment),
             "installed": canonical.digest([]),
             "variables": {},
         },
     }
+
+
+def _lock_of(artifact: Artifact, name: str) -> str:
+    """Return the digest of an environment's lock; of a system, what a run has in its place.
+
+    Raises:
+        UsageError: It is not locked.
+    """
+    environment = artifact.manifest.environments[name]
+    if environment.kind == "system":
+        return system_digest(name, environment)
+    lock = artifact.path(environment.lock) if environment.lock else None
+    if lock is None or not lock.is_file():
+        raise UsageError(f"environment {name} is not locked", hint="lock it first: rra lock")
+    return sha256_file(lock)
 
 
 def _given(artifact: Artifact, launcher: str, run: FoundRun) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from rra.api import audit
 from rra.artifact.notebook import Cell, read_cells
 from rra.errors import FormatError
 from rra.lint import lint_artifact
 from rra.scan import scan_repository
-from tests.support.artifacts import COMPUTES, make_artifact
+from tests.support.artifacts import COMPUTES, make_artifact, record_run
+from tests.support.bundles import locked_artifact, pack, unpack
 
 
 def code_cell(source: str | list[str], **more: Any) -> dict[str, Any]:
@@ -43,6 +45,14 @@ CELLS = [
 ]
 
 
+#: Leaves what is asked for, and the notebook as it found it.
+COPIES = """\
+#!/bin/sh
+python main.py > "$RRA_OUTPUT_DIR/metrics.json"
+cp study.ipynb "$RRA_OUTPUT_DIR/"
+"""
+
+
 def test_b22_ids_that_are_twice_there_or_missing_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_bytes(json.dumps(TWICE_AND_MISSING).encode())
@@ -65,6 +75,21 @@ def test_b22_linting_and_scanning_leave_every_byte(tmp_path: Path, minor: int) -
     scan_repository(artifact.root / "code")
     assert {p: p.read_bytes() for p in artifact.root.rglob("*") if p.is_file()} == before
     assert first.findings == second.findings
+
+
+def test_b22_running_auditing_and_packing_leave_every_byte(tmp_path: Path) -> None:
+    """The notebook lies in the code, is an output too, and comes out of the bundle as it was."""
+    notebook = (json.dumps(TWICE_AND_MISSING, indent=3) + "\n\n").encode()
+    files: dict[str, str | bytes] = {"study.ipynb": notebook, "launchers/main.sh": COPIES}
+    artifact = locked_artifact(tmp_path / "a", files)
+    assert record_run(artifact).ok
+    audit(artifact.root, rerun=False)
+    pack(artifact, tmp_path / "bundle")
+    unpack(tmp_path / "bundle", tmp_path / "there")
+    for root in (artifact.root, tmp_path / "there"):
+        books = sorted(root.rglob("*.ipynb"))
+        assert {path.parts[len(root.parts)] for path in books} >= {"code", "evidence"}
+        assert {path.read_bytes() for path in books} == {notebook}
 
 
 def test_notebooks_of_version_three_are_read(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.artifacts import make_artifact, outcome, record_run
+from tests.support.artifacts import COMPUTES, make_artifact, outcome, record_run
 from tests.unit.verify.test_stranger import launcher, only, verify
 
 UNSEEDED = """\
@@ -36,3 +36,18 @@ def test_b38_several_runs_are_made_unless_told_otherwise(tmp_path: Path) -> None
     assert len(result.runs) == 3
     assert len(set(only(result).values)) > 1
     assert only(result).label != "inconclusive(single run)"
+
+
+def test_b38_an_average_that_one_run_gives_is_never_confirmed(tmp_path: Path) -> None:
+    """The claim is a mean over runs, and there is one run, whose value agrees with it."""
+    mean = outcome("98.9", runs="all", aggregate="mean")
+    artifact = make_artifact(
+        tmp_path / "a",
+        {"main.py": COMPUTES},
+        launchers=launcher(),
+        experiments={"table": {"outcomes": {"accuracy": mean}}},
+    )
+    record_run(artifact)
+    result = verify(artifact, reports=1)
+    assert only(result).label == "inconclusive(single run)"
+    assert result.exit_code == 1

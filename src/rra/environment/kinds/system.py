@@ -68,7 +68,7 @@ class SystemKind(DescribedKind):
             UsageError: A package has a name that no distribution has.
         """
         env = named_environment(request.artifact, request.id)
-        wanted = [name.partition("=")[0] for name in debian_packages(request.id, env)]
+        wanted = _wanted(request.id, env)
         found = installed_versions(wanted)
         missing = [name for name in wanted if name not in found]
         if missing:
@@ -87,11 +87,24 @@ class SystemKind(DescribedKind):
             base_prefix=python.base_prefix if python else None,
             variables=dict(env.variables or {}),
             packages=tuple(sorted(found.items())),
-            lock_digest=canonical.digest({"system": sorted(wanted)}),
+            lock_digest=system_digest(request.id, env),
             installed_digest=digest,
             reused=True,
             kind=self.name,
         )
+
+
+def _wanted(env_id: str, env: Environment) -> list[str]:
+    return [name.partition("=")[0] for name in debian_packages(env_id, env)]
+
+
+def system_digest(env_id: str, env: Environment) -> str:
+    """Return what stands for the lock of a system: the digest of the packages that it names.
+
+    Raises:
+        UsageError: A package has a name that no distribution has.
+    """
+    return canonical.digest({"system": sorted(_wanted(env_id, env))})
 
 
 def installed_versions(packages: list[str]) -> dict[str, str]:
