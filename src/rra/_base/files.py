@@ -65,6 +65,29 @@ def storage_errors(target: Path) -> Iterator[None]:
         raise StorageError(message, hint=hint) from error
 
 
+def full_disk(error: OSError) -> StorageError | None:
+    """Return what to say where a disk was full while something was written that nobody guarded.
+
+    Nothing of an artifact is half-written then: that goes through `atomic_write` and `Staging`.
+
+    Args:
+        error: Any error of the system; None is returned for one that is not about space.
+    """
+    import tempfile
+
+    hint = (
+        "free some space and run the same command again; TMPDIR names another place for temporary "
+        "files, RRA_CACHE for what is kept"
+    )
+    if error.errno in _FULL:
+        message = f"no space left on the disk of {error.filename or tempfile.gettempdir()}"
+    elif isinstance(error, FileNotFoundError) and "temporary directory" in str(error.strerror):
+        message = f"no directory takes temporary files, each is full or refuses: {error.strerror}"
+    else:
+        return None
+    return StorageError(message, hint=hint)
+
+
 def atomic_write(
     path: Path, data: bytes | str, *, mode: int = 0o644, owner: tuple[int, int] | None = None
 ) -> None:

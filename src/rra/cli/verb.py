@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 import click
 
+from rra._base.files import full_disk
 from rra._base.progress import Event
 from rra.cli.hints import for_artifact
 from rra.errors import Problem, RraError, StorageError, UsageError
@@ -150,9 +151,11 @@ def answer(
     except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
         raise
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+        told = _too_long(error) if error.errno == errno.ENAMETOOLONG else full_disk(error)
+        if told is None:
             _crash(verb, error, as_json=as_json)
-        _fail(verb, _too_long(error), as_json=as_json)
+        else:
+            _fail(verb, told, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the last line of defence: said, and exit 70
         _crash(verb, error, as_json=as_json)
     if as_json:

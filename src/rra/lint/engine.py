@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rra._base.files import full_disk
 from rra.artifact import load_artifact
 from rra.artifact.checking import DOCUMENTS, check_bytes, document_of, read_bytes, unreadable
 from rra.artifact.layout import MANIFEST
@@ -214,7 +215,10 @@ def _guarded(rule: type[Rule], context: Context) -> Iterator[Finding]:
     except RraError as error:
         what = f"{rule.code} ({rule.name}) could not look: {error.message}"
         yield Finding(INTERNAL, Severity.ERROR, what, MANIFEST, hint=error.hint)
-    except Exception as error:  # noqa: BLE001 - a fault of one rule must not hide the others
+    except Exception as error:  # a fault of one rule must not hide the others
+        full = full_disk(error) if isinstance(error, OSError) else None
+        if full is not None:
+            raise full from error
         what = f"{rule.code} ({rule.name}) failed: {type(error).__name__}: {error}"
         hint = f"this is a fault of rra ({InternalError.slug}); please report it"
         yield Finding(INTERNAL, Severity.ERROR, what, MANIFEST, hint=hint)

@@ -46,6 +46,21 @@ def test_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
         assert leftovers(disk) == []
 
 
+@needs("tmpfs")
+def test_a_full_disk_is_told_from_other_errors(tmp_path: Path) -> None:
+    with mounted_disk(tmp_path / "disk", "1m") as disk:
+        with pytest.raises(OSError, match="No space left") as full:
+            (disk / "big.bin").write_bytes(os.urandom(4 << 20))
+        told = files.full_disk(full.value)
+        assert told is not None
+        assert "no space left on the disk of" in told.message
+        assert "TMPDIR" in told.hint
+        assert told.exit_code == 3
+    with pytest.raises(FileNotFoundError) as absent:
+        (tmp_path / "absent").read_bytes()
+    assert files.full_disk(absent.value) is None
+
+
 def test_staged_directory_appears_whole(tmp_path: Path) -> None:
     target = tmp_path / "out"
     with files.staged_directory(target) as staging:

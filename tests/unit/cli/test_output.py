@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from rra.cli.verb import answer
+from tests.support.disks import mounted_disk
+from tests.support.needs import needs
 
 BIN = Path(sys.executable).with_name("rra")
 
@@ -47,3 +49,19 @@ def test_an_interrupt_is_said_to_a_machine_too(capsys: pytest.CaptureFixture[str
     envelope = json.loads(capsys.readouterr().out)
     assert (envelope["verb"], envelope["ok"], envelope["exit_code"]) == ("verify", False, 130)
     assert envelope["result"]["error"]["slug"] == "interrupted"
+
+
+@needs("tmpfs")
+def test_a_disk_that_is_full_is_no_fault_of_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def written(_: object) -> None:
+        (disk / "big.bin").write_bytes(bytes(4 << 20))
+
+    with mounted_disk(tmp_path / "disk", "1m") as disk, pytest.raises(SystemExit) as ending:
+        answer("lock", written, str, as_json=False)  # type: ignore[arg-type]
+    assert ending.value.code == 3
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert said.startswith("error: no space left on the disk of ")
+    assert "TMPDIR names another place" in said

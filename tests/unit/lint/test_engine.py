@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rra.artifact import Artifact
-from rra.errors import FormatError, NotAnArtifactError, UsageError
+from rra.errors import FormatError, NotAnArtifactError, StorageError, UsageError
 from rra.lint import Finding, Profile, Severity, lint_artifact, lint_document
 from rra.lint.context import Context
 from rra.lint.rule import rules
@@ -45,6 +46,17 @@ def test_a_rule_that_raises_becomes_a_finding_and_the_others_run(
     assert result.findings[2].message == "RRA103 (lfs-pointer) failed: ValueError: no such luck"
     assert result.findings[2].severity is Severity.ERROR
     assert not result.ok
+
+
+def test_a_full_disk_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No rule can look then, and the artifact is not to blame."""
+
+    def full(self: LfsPointer, context: Context) -> Iterable[Finding]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/rra-x")
+
+    monkeypatch.setattr(LfsPointer, "check", full)
+    with pytest.raises(StorageError, match="no space left on the disk of /tmp/rra-x"):
+        lint_artifact(write_artifact(tmp_path, PERSONAL))
 
 
 @pytest.mark.parametrize(
