@@ -73,9 +73,10 @@ def scratch() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def deadly(folder: Path) -> Iterator[Killer]:
+def deadly(folder: Path, **environment: str) -> Iterator[Killer]:
     """Run verbs that are killed, whose cache and temporary files lie in a folder."""
-    with killer(RRA_CACHE=str(folder / "cache"), TMPDIR=str(folder / "temporary")) as parent:
+    places = {"RRA_CACHE": str(folder / "cache"), "TMPDIR": str(folder / "temporary")}
+    with killer(**places, **environment) as parent:
         yield parent
 
 

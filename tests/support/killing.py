@@ -11,11 +11,13 @@ one JSON object a line::
     {"verb": "pull", "arguments": [...], "received": 7} killed when 7 bytes came
     {"verb": "pull", "arguments": [...]}                not killed
     {"verb": "run", "arguments": [...], "options": {}}  with arguments by name
+    {"verb": "run", ..., "everything": true}            killed with all that it has started
+    {"verb": "run", ..., "warms": true}                 called by the parent itself before
 
 and answers each with ``{"killed": bool, "ok": bool, "events": n, "seconds": s, "sent": n,
 "received": n}``. An event is what Python's audit hooks report of files and connections: opening,
-making, linking, renaming, removing, connecting. The kill comes before the thing is done, and no
-handler of the process runs.
+making, linking, renaming, removing, connecting; the kill comes before the thing is done. Those of
+`run` are also the moments before and behind each flush to the disk. No handler of the process runs.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rra._base import proctree
 from tests.support.warm import import_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,34 +120,58 @@ class _Traffic:
         socket.socket.recv_into = recv_into  # type: ignore[method-assign,assignment]
 
 
+class _Events:
+    """Counts what is done to files, and ends the process at a chosen count."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.count = 0
+        self._request = request
+        sys.addaudithook(lambda event, _: self._passed() if event in EVENTS else None)
+        if request["verb"] == "run":
+            self._fsync = os.fsync
+            setattr(os, "fsync", self._flush)  # noqa: B010 - its declared type is narrower
+
+    def _passed(self) -> None:
+        self.count += 1
+        if self.count == self._request.get("event"):
+            # What is stopped does nothing more; the parent ends it with all that it started.
+            everything = self._request.get("everything")
+            os.kill(os.getpid(), signal.SIGSTOP if everything else signal.SIGKILL)
+
+    def _flush(self, file: int) -> None:
+        self._passed()
+        self._fsync(file)
+        self._passed()
+
+
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _child(request: dict[str, Any], report: int) -> None:
     """Make the call, and be killed where the request says."""
-    from rra import api
-
-    count = 0
-
-    def hook(event: str, _: object) -> None:
-        nonlocal count
-        if event in EVENTS:
-            count += 1
-            if count == request.get("event"):
-                _die()
-
     traffic = _Traffic(request)
-    sys.addaudithook(hook)
+    events = _Events(request)
     if "written" in request:
         # The byte behind the limit ends the process, once its signal is no longer ignored.
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["written"], request["written"]))
-    if "after" in request:
+    if "after" in request and not request.get("everything"):
         # The default action of this signal ends a process as SIGKILL does.
         signal.setitimer(signal.ITIMER_REAL, request["after"])
     began = time.monotonic()
+    result = _call(request)
+    seconds = time.monotonic() - began
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    answer = {"ok": result.ok, "events": events.count, "seconds": seconds}
+    answer |= {"sent": traffic.sent, "received": traffic.received}
+    os.write(report, json.dumps(answer).encode())
+
+
+def _call(request: dict[str, Any]) -> Any:
+    from rra import api
+
     function = getattr(api, request["verb"])
     options = {"plain_http": True} if "plain_http" in inspect.signature(function).parameters else {}
     arguments = list(request["arguments"])
@@ -152,26 +179,37 @@ def _child(request: dict[str, Any], report: int) -> None:
         arguments[1] = Path(arguments[1])
     if request["verb"] == "run":
         arguments[0] = Path(arguments[0])
-    result = function(*arguments, **options, **request.get("options", {}))
-    seconds = time.monotonic() - began
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    answer = {"ok": result.ok, "events": count, "seconds": seconds}
-    answer |= {"sent": traffic.sent, "received": traffic.received}
-    os.write(report, json.dumps(answer).encode())
+    return function(*arguments, **options, **request.get("options", {}))
+
+
+def _end_everything(child: int, seconds: float | None) -> None:
+    """Kill a call and all that it has started, after a time or when it has stopped itself."""
+    if seconds is not None:
+        if not proctree.wait_gone(child, seconds):
+            proctree.end_tree(child)
+        return
+    ended = os.waitid(os.P_PID, child, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+    if ended is not None and ended.si_code == os.CLD_STOPPED:
+        proctree.end_tree(child)
 
 
 def _serve() -> None:
     import_all()
     for line in sys.stdin:
+        request = json.loads(line)
+        if request.get("warms"):
+            _call(request)  # what is found out once in each process is known to all children
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             try:
-                _child(json.loads(line), writing)
+                _child(request, writing)
             except BaseException as error:  # noqa: BLE001 - said to the parent
                 os.write(writing, json.dumps({"ok": False, "fault": repr(error)}).encode())
             os._exit(0)
         os.close(writing)
+        if request.get("everything"):
+            _end_everything(child, request.get("after"))
         with os.fdopen(reading, "rb") as report:
             said = report.read()
         _, status = os.waitpid(child, 0)

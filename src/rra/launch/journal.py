@@ -11,6 +11,7 @@ chained as events are:
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from rra._base import clock
 from rra._base.files import sync_folder
 from rra._base.owners import Owner, this_process
 from rra._base.process import Supervised
+from rra.errors import StorageError
 from rra.evidence import EventLog, read_log
 from rra.launch.request import DEFAULT_INSTANCE, RunRequest
 from rra.launch.workspace import Workspace
@@ -83,8 +85,10 @@ class Journal:
         self._add("recorded", record=digest)
 
     def _add(self, kind: str, **what: Any) -> None:
+        """Add a line; where there is no room the run goes on, and its record will tell."""
         if self._log is not None:
-            self._log.add({"kind": kind, **what})
+            with contextlib.suppress(StorageError):
+                self._log.add({"kind": kind, **what})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
