@@ -45,8 +45,7 @@ def _unexecuted(outcome: Outcome, store: EvidenceStore) -> Finding:
         return Finding(code="TAMPERED", status="refuted", material=True, message=error.message)
     message = f"no record says that launcher {launcher} ran"
     if failed is not None:
-        record = failed.record
-        how = f"{record.termination}, exit {record.exit_code}"
+        how = failed.record.end
         message = f"no run of launcher {launcher} succeeded; the newest ended with {how}"
     return Finding(code=code, status="refuted", material=True, message=message)
 

@@ -70,7 +70,7 @@ def provenance(stored: StoredRecord) -> Statement:
 def _refuse(stored: StoredRecord) -> None:
     record = stored.record
     if not record.ok:
-        message = f"{stored.digest} did not succeed ({record.termination}): nothing is stated of it"
+        message = f"{stored.digest} did not succeed ({record.end}): nothing is stated of it"
         raise UsageError(message, hint="name a run that succeeded; rra evidence list shows them")
     if record.recorder.level == "imported":
         message = f"{stored.digest} was imported; nobody here saw how it was made"

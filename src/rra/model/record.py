@@ -231,3 +231,13 @@ class ExecutionRecord(Object):
         """Whether it ended with status 0, left every required output, and no cell failed."""
         ended_well = self.termination == "ok" and self.exit_code == 0
         return ended_well and not self.missing_outputs and not self.failed_cells
+
+    @property
+    def end(self) -> str:
+        """How the run ended, in a few words: ``exit 3``, or ``ok, outputs missing``."""
+        words: list[str] = [self.termination]
+        if self.termination in {"exit", "signal"}:
+            words = [f"{self.termination} {abs(self.exit_code)}"]
+        words += ["outputs missing"] if self.missing_outputs else []
+        words += [f"cell {one.cell} failed" for one in (self.failed_cells or [])[:1]]
+        return ", ".join(words)

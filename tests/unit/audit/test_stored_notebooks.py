@@ -86,3 +86,18 @@ def test_b34_stored_outputs_that_no_run_made_are_marked(tmp_path: Path) -> None:
     left = sha256_file(run.outputs_dir / "analysis.ipynb")
     assert left != sha256_file(tmp_path / "b/code/analysis.ipynb")
     assert findings(honest) == {}
+
+
+def test_b34_a_value_behind_a_cell_that_failed_supports_nothing(tmp_path: Path) -> None:
+    """The command allowed the error and ended with 0; what came behind used what was stored."""
+    error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": []}
+    text = notebook(cell("x['x']", outputs=[error]), cell("print(1)", "results", outputs=STORED))
+    copy = 'sed "s/^/ /" analysis.ipynb > "$RRA_OUTPUT_DIR/analysis.ipynb"'
+    made = artifact(tmp_path, copy, text)
+    done = record_run(made)
+    assert (done.ok, done.record.termination, done.record.exit_code) == (False, "ok", 0)
+    (value,) = audit(made.root, rerun=False).audit.values
+    assert value.verdict != "SUPPORTED"
+    finding = findings(made)["UNEXECUTED"]
+    assert (finding.status, finding.material) == ("refuted", True)
+    assert finding.message.endswith("the newest ended with ok, cell 0 failed")

@@ -17,6 +17,8 @@ from tests.unit.evidence.test_store import ZERO, add
 
 DATA = {"path": "data/wine.csv", "sha256": ZERO, "size": 3, "role": "data"}
 
+CELL = {"path": "a.ipynb", "cell": 3, "error": "ValueError"}
+
 
 def run(tmp_path: Path, **changes: Any) -> StoredRecord:
     return add(EvidenceStore(tmp_path / "evidence"), tmp_path / "staged", **changes)
@@ -60,8 +62,10 @@ def test_it_is_read_back_and_can_be_signed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"termination": "exit", "exit_code": 1}, "did not succeed"),
-        ({"missing_outputs": ["metrics.json"]}, "did not succeed"),
+        ({"termination": "exit", "exit_code": 1}, r"did not succeed \(exit 1\)"),
+        ({"termination": "signal", "exit_code": -9}, r"did not succeed \(signal 9\)"),
+        ({"missing_outputs": ["metrics.json"]}, r"did not succeed \(ok, outputs missing\)"),
+        ({"failed_cells": [CELL]}, r"did not succeed \(ok, cell 3 failed\)"),
         ({"recorder": {"level": "imported"}}, "was imported"),
     ],
 )

@@ -95,13 +95,6 @@ def _row(one: RunSummary) -> tuple[str, ...]:
     record = one.record
     given = settings_text(record.parameters, record.seed.declared)
     name = f"{record.launcher.id} ({given})" if given else record.launcher.id
-    end: str = record.termination
-    if end in {"exit", "signal"}:
-        end += f" {abs(record.exit_code)}"
-    if record.missing_outputs:
-        end += ", outputs missing"
-    if record.failed_cells:
-        end += f", cell {record.failed_cells[0].cell} failed"
     state = "damaged" if not one.intact else "stale" if one.changed else "current"
     if state == "current" and record.recorder.level == "imported":
         state = "not seen"  # it has the digests of the artifact when it was imported
@@ -110,7 +103,7 @@ def _row(one: RunSummary) -> tuple[str, ...]:
         name,
         record.ended,
         f"{record.resources.wall:.1f}",
-        end,
+        record.end,
         record.recorder.level,
         state,
     )
@@ -328,7 +321,7 @@ def _render_gc(result: EvidenceGc) -> str:
     lines = [
         safe(
             f"{'removed' if result.removed else 'can go'}  {one.stored.digest[:_DIGEST]}  "
-            f"{one.stored.record.launcher.id}: {one.stored.record.termination} at "
+            f"{one.stored.record.launcher.id}: {one.stored.record.end} at "
             f"{one.stored.record.ended}, {size(one.size)}"
         )
         for one in found.garbage
