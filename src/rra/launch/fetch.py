@@ -15,17 +15,18 @@ import re
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from rra._base.files import STAGING_PREFIX, storage_errors
+from rra._base.files import STAGING_PREFIX, remove_tree, staged_directory, storage_errors
 from rra._base.progress import size_text
+from rra._base.unarchive import unarchive
 from rra.artifact import Artifact
 from rra.artifact.lockfile import data_lock
 from rra.bundle.reference import RegistryReference, parse_reference
 from rra.bundle.store import Descriptor
-from rra.errors import CorruptError, RegistryError, UnavailableError
+from rra.errors import CorruptError, RegistryError, UnavailableError, UnsafePathError
 from rra.launch.inputs import digest_and_size
 from rra.launch.place import link_or_copy
 from rra.model import DataItem, DataSource, FileLock
@@ -39,6 +40,7 @@ OFFLINE = "RRA_OFFLINE"
 _RESOLVER = "https://doi.org/"
 _RECORD = re.compile(r"(https?://[^/]+)/records?/(\d+)")
 _BLOCK = 1 << 20
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 Progress = Callable[[str], None]
 
@@ -117,35 +119,82 @@ def fetch_item(
     if os.environ.get(OFFLINE):
         message = f"data {name} ({item.path}) is not here, and {OFFLINE} forbids to fetch it"
         raise UnavailableError(message, hint=f"unset {OFFLINE}, or {_by_hand(item, known)}")
-    return _from_sources(name, item, known, place, progress, policy or Policy())
+    return _from_sources(artifact, name, known, progress, policy or Policy())
+
+
+def is_folder(source: DataSource, item: DataItem) -> bool:
+    """Tell whether what a source gives is an archive of a folder of data.
+
+    It is where the path of the data has no ending, and an address ends as archives do; a DOI is
+    asked for the archive of that name.
+    """
+    if PurePosixPath(item.path).suffix:
+        return False
+    if source.doi is not None:
+        return True
+    return source.url is not None and urlsplit(source.url).path.lower().endswith(_ARCHIVES)
+
+
+def _unpacked(artifact: Artifact, file: Path, item: DataItem, known: FileLock | None) -> FileLock:
+    """Unpack a folder of data at its place, and return its digest and size.
+
+    Raises:
+        CorruptError: It is damaged or holds nothing, or another folder than the lock says.
+        UnsafePathError: An entry leads outside, or is neither file, folder nor link.
+        StorageError: The disk is full or refuses.
+    """
+    place = artifact.path(item.path)
+    with staged_directory(place) as staging:
+        unarchive(file, staging)
+        if not any(path.is_file() for path in staging.rglob("*")):
+            raise CorruptError("the archive holds no file", hint="correct the source")
+    try:
+        found = data_lock(artifact, item.path)
+        if known is None or known.sha256 == found.sha256:
+            return found
+    except BaseException:
+        remove_tree(place)
+        raise
+    remove_tree(place)
+    message = f"the archive holds {found.sha256}, not {known.sha256}"
+    raise CorruptError(message, hint="correct the source, or lock again and say why")
 
 
 def _from_sources(
+    artifact: Artifact,
     name: str,
-    item: DataItem,
     known: FileLock | None,
-    place: Path,
     progress: Progress,
     policy: Policy,
 ) -> FetchedItem:
     """Try one source after the other."""
-    faults = []
+    item = artifact.manifest.data[name]
+    place, faults = artifact.path(item.path), []
     for source in item.sources or []:
         where = source.url or source.doi or source.oci
         if where is None:
             continue
         progress(f"fetching {item.path} from {where}")
         try:
-            with _brought(source, item, known, progress, policy) as (file, digest):
-                size = file.stat().st_size
-                _put(file, place)
-        except (RegistryError, CorruptError) as error:
+            # The lock has the digest of what is in an archive, and not that of the archive.
+            folder = is_folder(source, item)
+            with _brought(source, item, None if folder else known, progress, policy) as got:
+                file, digest = got
+                if not folder or (known is not None and digest == known.sha256):
+                    found = FileLock(sha256=digest, size=file.stat().st_size)
+                    _put(file, place)
+                else:
+                    progress(f"{where}: an archive, {digest}")
+                    found = _unpacked(artifact, file, item, known)
+        except (RegistryError, CorruptError, UnsafePathError) as error:
             faults.append(f"{error.message} ({error.hint})" if error.hint else error.message)
             progress(f"{where}: {error.message}")
             continue
         if known is None:
-            progress(f"{item.path}: rra.lock has no digest of it; rra lock writes {digest} down")
-        return FetchedItem(name, where, digest, size)
+            progress(
+                f"{item.path}: rra.lock has no digest of it; rra lock writes {found.sha256} down"
+            )
+        return FetchedItem(name, where, found.sha256, found.size)
     message = f"data {name} ({item.path}) could not be fetched: {'; '.join(faults)}"
     raise UnavailableError(message, hint=f"run again later, or {_by_hand(item, known)}")
 
@@ -189,7 +238,8 @@ def _file_of(doi: str, item: DataItem, policy: Policy) -> str:
     if record is None:
         message = f"{doi} leads to {page}, a page from which no file can be told"
         raise RegistryError(message, hint="give the address of the file as a source with url")
-    name = quote(Path(item.path).name)
+    path = PurePosixPath(item.path)
+    name = quote(path.name if path.suffix else f"{path.name}.zip")
     return f"{record[1]}/api/records/{record[2]}/files/{name}/content"
 
 
