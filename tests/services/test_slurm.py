@@ -13,6 +13,7 @@ from typing import IO, Any
 import pytest
 
 from rra import api
+from rra._base import proctree
 from rra.artifact import Artifact
 from rra.evidence import EvidenceStore, verify_record
 from tests.services.slurm import Cluster, running
@@ -294,6 +295,28 @@ def test_a_node_that_fails_is_no_fault_of_the_launcher(tmp_path: Path, cluster: 
     stored = EvidenceStore(made.root / "evidence").records()
     assert [problem for one in stored for problem in verify_record(one)] == []
     assert sum(one.record.ok for one in stored) == 2, "nothing succeeded twice"
+
+
+def test_a_job_that_is_killed_whole_is_recorded(tmp_path: Path, cluster: Cluster) -> None:
+    """``kill -9`` of everything in a job: rra, its launcher, the script around both."""
+    scripts = {"first": f'echo half > "$RRA_OUTPUT_DIR/half"; {WAITS.format(tmp_path)}'}
+    made = artifact(tmp_path / "a", scripts, first=SEEDED)
+    with client(made, "--seeds", "3") as watching:
+        wait_for(tmp_path / "begun-3")
+        (number,) = jobs_of(cluster, made, "first")
+        script = proctree.marked(f"SLURM_ARRAY_JOB_ID={number}")
+        proctree.end_all(script.union(*map(proctree.descendants, script)))
+        said, _ = watching.communicate(timeout=120)
+    assert watching.returncode == 1, said
+    (stored,) = EvidenceStore(made.root / "evidence").records()
+    assert verify_record(stored) == []
+    assert (stored.record.termination, stored.record.exit_code) == ("infrastructure", -255)
+    assert (stored.outputs / "half").read_text() == "half\n"
+    assert stored.digest in said
+    (tmp_path / "go").touch()
+    done = on_slurm(made, resume=True)
+    assert done.ok, done
+    assert (made.root / "outputs/first/seed=3/x").read_text() == "3\n"
 
 
 def test_a_controller_that_dies_as_jobs_are_submitted_loses_no_evidence(

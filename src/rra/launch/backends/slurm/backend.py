@@ -7,7 +7,9 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 
 from rra._base import clock
+from rra.artifact import layout
 from rra.errors import UnavailableError
+from rra.evidence import EvidenceStore
 from rra.launch.backends.protocol import Campaign, Running
 from rra.launch.backends.slurm.arrays import Array, arrays_of, requests_of
 from rra.launch.backends.slurm.client import ENDED, LOST, NEVER, STUCK, JobId, JobState, Slurm
@@ -21,6 +23,7 @@ from rra.launch.execute import (
     result_path,
     write_result,
 )
+from rra.launch.recovery import recover_runs
 from rra.launch.tasks import Task
 from rra.sandbox import best_sandbox
 
@@ -341,7 +344,27 @@ class SlurmSession:
         if end is not None:
             said[0] += f"; its command ended with exit status {end.status} on {end.node}"
         said += filter(None, [self._journal.last_lines(*job.place)])
-        return TaskResult(task=job.task.id, ok=False, message="\n".join(said), termination=word)
+        made = TaskResult(task=job.task.id, ok=False, message="\n".join(said), termination=word)
+        return self._with_record(job, made)
+
+    def _with_record(self, job: _Job, result: TaskResult) -> TaskResult:
+        """Record what is known of a run whose job has ended in the middle of it."""
+        artifact, jobs = self._campaign.artifact, frozenset({str(job)})
+        store = EvidenceStore(artifact.root / layout.EVIDENCE_DIR)
+        outputs = artifact.root / layout.OUTPUTS_DIR
+        for one in recover_runs(artifact, outputs, store, ended_jobs=jobs):
+            if one.job in jobs and one.stored is not None:
+                record = one.stored.record
+                return dataclasses.replace(
+                    result,
+                    message=f"{result.message}\n{one}",
+                    seconds=record.resources.wall,
+                    record=one.stored.digest,
+                    evidence=str(one.stored.directory.relative_to(artifact.root)),
+                    sandbox=record.sandbox.level,
+                    recorder=record.recorder.level,
+                )
+        return result
 
     def running(self) -> Sequence[Running]:
         """Return what has been submitted and has not ended."""
