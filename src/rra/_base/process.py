@@ -17,24 +17,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from rra._base import clock, proctree
 from rra._base.streams import Pump, StreamInfo
+from rra._base.termination import Termination
 from rra.errors import ToolMissingError, UnavailableError
 
-Termination = Literal[
-    "ok",
-    "exit",
-    "signal",
-    "timeout",
-    "memory",
-    "disk",
-    "network-denied",
-    "cancelled",
-    "infrastructure",
-]
-"""How a run ended: the words of the format."""
 GRACE_SECONDS = 5.0
 """Seconds between asking a program to end and ending it."""
 

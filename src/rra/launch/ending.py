@@ -6,8 +6,9 @@ import os
 import signal
 from pathlib import Path
 
-from rra._base.process import Supervised, Termination
+from rra._base.process import Supervised
 from rra._base.progress import size_text
+from rra._base.termination import Termination
 from rra.evidence import OUTPUTS, STDERR, STDOUT
 from rra.launch import collect
 from rra.launch.cells import told

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from rra._base import canonical, clock
 from rra._base.files import STAGING_PREFIX, remove_tree, sha256_file, storage_errors, walk_files
-from rra._base.process import Termination
+from rra._base.termination import Termination
 from rra.artifact import Artifact
 from rra.bundle import core_digest
 from rra.environment.kinds.system import system_digest

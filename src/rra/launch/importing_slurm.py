@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rra._base.files import walk_files
-from rra._base.process import Termination
+from rra._base.termination import Termination
 from rra.errors import Problem, UsageError
 from rra.launch.importing import FoundRun
 from rra.launch.request import DEFAULT_INSTANCE

@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rra._base import clock
-from rra._base.process import Supervised, Termination
+from rra._base.process import Supervised
 from rra._base.streams import StreamInfo
+from rra._base.termination import Termination
 from rra.artifact import Artifact
 from rra.environment import Built, numeric_variables, platform_facts
 from rra.evidence import EVENTS, OUTPUTS, printable, write_events

@@ -10,7 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from rra._base import canonical, clock, process
 from rra._base.files import storage_errors
-from rra._base.process import Bounds, Supervised, Termination
+from rra._base.process import Bounds, Supervised
+from rra._base.termination import Termination
 from rra.artifact import layout
 from rra.bundle import core_digest
 from rra.environment import Built

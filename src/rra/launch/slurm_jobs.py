@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from rra._base import process
-from rra._base.process import Termination
+from rra._base.termination import Termination
 from rra.errors import UnavailableError, UsageError
 from rra.launch.backends.slurm.client import fields_of
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from rra._base.termination import Termination
 from rra.model.base import Digest, FormatVersion, Id, Object
 from rra.model.text import Count, Integer
 
@@ -32,19 +33,6 @@ Time = Annotated[
 ]
 Instance = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=,-]{0,127}$")]
 """Name of a configuration among several of a launcher."""
-
-Termination = Literal[
-    "ok",
-    "exit",
-    "signal",
-    "timeout",
-    "memory",
-    "disk",
-    "network-denied",
-    "cancelled",
-    "infrastructure",
-]
-"""How a run ended."""
 
 Seconds = Annotated[float, Field(ge=0)]
 Scalar = str | int | float | bool

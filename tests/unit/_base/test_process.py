@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from rra._base import process, proctree
-from rra._base.process import Bounds, Supervised, Termination
+from rra._base.process import Bounds, Supervised
+from rra._base.termination import Termination
 from rra.errors import ToolMissingError, UnavailableError
 from tests.support.patience import with_growing_limit
 

@@ -211,17 +211,18 @@ def test_kinds_come_from_installed_distributions_too(monkeypatch: pytest.MonkeyP
         "pylock": importlib.metadata.EntryPoint("pylock", "no_such_module:X", "x"),
     }
 
-    def entry_points(*, group: str, name: str) -> list[importlib.metadata.EntryPoint]:
+    def entry_points(*, group: str, name: str | None = None) -> list[importlib.metadata.EntryPoint]:
         assert group == "rra.environment_kinds"
-        return [entries[name]] if name in entries else []
+        return [one for key, one in entries.items() if name in {None, key}]
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     assert find_kind("guix").detect(Path()) == ()
     assert find_kind("pylock").name == "pylock"
     with pytest.raises(UnavailableError, match="no_such_module"):
         find_kind("broken")
-    with pytest.raises(UsageError, match="'snap'"):
+    with pytest.raises(UsageError, match="'snap'") as caught:
         find_kind("snap")
+    assert caught.value.hint.endswith("guix, broken, pylock")
 
 
 @pytest.mark.parametrize("kind", ["conda", "renv"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from typing import TYPE_CHECKING
 
+from rra._base.plugins import make_plugin, plugin_names
 from rra.environment.built import named_environment
 from rra.environment.kinds.conda import CondaKind
 from rra.environment.kinds.container import ContainerKind
@@ -12,7 +12,7 @@ from rra.environment.kinds.languages import LanguageKind
 from rra.environment.kinds.protocol import EnvironmentKind
 from rra.environment.kinds.pylock import PylockKind
 from rra.environment.kinds.system import SystemKind
-from rra.errors import UnavailableError, UsageError
+from rra.errors import UsageError
 
 if TYPE_CHECKING:
     from rra.artifact import Artifact
@@ -44,15 +44,12 @@ def find_kind(name: str) -> EnvironmentKind:
     """
     if name in _OWN:
         return _OWN[name]
-    for entry in importlib.metadata.entry_points(group=GROUP, name=name):
-        try:
-            made: EnvironmentKind = entry.load()()
-        except Exception as error:
-            message = f"kind {name} of {entry.value} cannot be loaded: {error}"
-            raise UnavailableError(message, hint="mend or remove that distribution") from error
+    made: EnvironmentKind | None = make_plugin(GROUP, name, what="kind")
+    if made is not None:
         return made
     message = f"no environment kind is called {name!r}"
-    raise UsageError(message, hint=f"kinds: {', '.join(_OWN)}")
+    hint = f"kinds: {', '.join([*_OWN, *plugin_names(GROUP)])}"
+    raise UsageError(message, hint=hint)
 
 
 def kind_of(artifact: Artifact, env_id: str) -> EnvironmentKind:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-
-from rra.errors import UnavailableError, UsageError
+from rra._base.plugins import make_plugin, plugin_names
+from rra.errors import UsageError
 from rra.launch.backends.local import LocalBackend
 from rra.launch.backends.protocol import Backend
 from rra.launch.backends.slurm import SlurmBackend
@@ -23,13 +22,9 @@ def find_backend(name: str) -> Backend:
     own: dict[str, Backend] = {one.name: one for one in (LocalBackend(), SlurmBackend())}
     if name in own:
         return own[name]
-    for entry in importlib.metadata.entry_points(group=GROUP, name=name):
-        try:
-            made: Backend = entry.load()()
-        except Exception as error:
-            message = f"backend {name} of {entry.value} cannot be loaded: {error}"
-            raise UnavailableError(message, hint="mend or remove that distribution") from error
+    made: Backend | None = make_plugin(GROUP, name, what="backend")
+    if made is not None:
         return made
-    others = [entry.name for entry in importlib.metadata.entry_points(group=GROUP)]
     message = f"no backend is called {name!r}"
-    raise UsageError(message, hint=f"backends: {', '.join([*own, *others])}")
+    hint = f"backends: {', '.join([*own, *plugin_names(GROUP)])}"
+    raise UsageError(message, hint=hint)
