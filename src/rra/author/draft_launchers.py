@@ -35,6 +35,7 @@ _WITH_FLAGS = frozenset(
     {"argparse", "optparse", "click", "typer", "absl", "hydra", "tyro", "dataclass", "draccus"}
     | {"simple-parsing", "tap", "docopt", "getopt"}
 )
+_HELP = frozenset({"--help", "--version"})
 _PATH = "PYTHONPATH"
 SHOW_OUTPUTS = """\
 import json, sys
@@ -101,6 +102,7 @@ def draft_launchers(
     taken = {launcher.id: launcher for launcher in declared}
     started = {script for launcher in declared for script in launcher.scripts}
     commands = [command for command in commands if command.script not in started]
+    commands = _without_mentions(commands, scan, notes)
     for command in _without_preparations(commands, scan)[:MAX_LAUNCHERS]:
         launcher = _from_command(command, scan, taken)
         taken[launcher.id] = launcher
@@ -143,6 +145,23 @@ def _is_usable(command: Command, scan: Scan, notes: list[str]) -> bool:
         return False
     opens = command.argv[:2] in {("jupyter", "lab"), ("jupyter", "notebook")}
     return command.script is not None or not opens
+
+
+def _without_mentions(commands: list[Command], scan: Scan, notes: list[str]) -> list[Command]:
+    """Leave out commands of the own package that running text only names, where blocks give some.
+
+    A command that asks for help runs nothing that anybody reports.
+    """
+    own = {script.name for script in scan.console_scripts}
+    commands = [one for one in commands if not _HELP.intersection(one.argv)]
+    mentioned = [one for one in commands if one.inline and one.argv[:1] and one.argv[0] in own]
+    if not mentioned or len(mentioned) == len(commands):
+        return commands
+    notes += [
+        f"{one.source}:{one.line}: `{one.text}` is named in running text; no launcher was drafted"
+        for one in mentioned
+    ]
+    return [one for one in commands if one not in mentioned]
 
 
 def _without_preparations(commands: list[Command], scan: Scan) -> list[Command]:

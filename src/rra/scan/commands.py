@@ -22,6 +22,7 @@ from rra.scan.shellwords import (
     needs_shell,
     simple_commands,
     split_words,
+    starts_in_value,
     take_variables,
     take_wrappers,
 )
@@ -263,7 +264,7 @@ class _Block:
         assigned = re.match(
             r"^(?:export\s+|set\s+)?((?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|\S*)\s*)+)$", text
         )
-        if assigned is not None:
+        if assigned is not None and not starts_in_value(text):
             windows = text.startswith("set")
             words = split_words(assigned[1].replace("\\", "/") if windows else assigned[1])
             self.assign(words)
@@ -449,6 +450,7 @@ def _command_of(
         resolution=resolved.resolution,
         why=resolved.why,
         built_by=resolved.built_by,
+        inline=line.inline,
     )
 
 

@@ -198,6 +198,7 @@ class Command:
         why: Why it starts no file of the repository, or empty.
         built_by: Build file that builds the program that it starts, or None.
         joins: Whether it joins several commands, which are told one by one as well.
+        inline: Whether it stands in running text, and not in a block.
     """
 
     text: str
@@ -216,6 +217,7 @@ class Command:
     why: str = ""
     built_by: PurePosixPath | None = None
     joins: bool = False
+    inline: bool = False
 
     @property
     def resolved(self) -> bool:

@@ -15,6 +15,11 @@ PYTHON = re.compile(r"(?:\S*/)?(?:i?python(?:[\d.]+)?w?|py|pypy[\d.]*)(?:\.exe)?
 _PLACED = re.compile(r"[\w./~-]*/bin/(pip[\d.]*|jupyter|torchrun|accelerate)$")
 _SHELL_SYNTAX = frozenset("|&;<>()$`*?~")
 _CONTROL = frozenset({"do", "then", "else", "done", "fi", "{", "}", "(", ")", "!"})
+_SUBSTITUTION = re.compile(
+    r"\s*(?:export\s+)?[A-Za-z_]\w*=(?P<quote>\"?)"
+    r"(?:\$\((?P<inside>[^()]*)\)|`(?P<ticked>[^`]*)`)(?P=quote)\s*$"
+)
+_STARTERS = frozenset({"bash", "sh", "Rscript", "julia"})
 _SEPARATORS = frozenset({"|", "||", "&&", ";", "&", ";;", "|&"})
 _REDIRECT = re.compile(r"^(?:\d?>{1,2}|&>{1,2}|<)(?P<file>[^&].*)?$|^\d?>&\d$")
 
@@ -164,7 +169,7 @@ def simple_commands(text: str) -> Iterator[tuple[tuple[tuple[str, str], ...], li
     Yields:
         Variables in front of it, and its words.
     """
-    for part in _parts(text):
+    for part in _parts(_substituted(text)):
         words = part
         while words and words[0] in _CONTROL | {"if", "while", "until", "elif"}:
             words = words[1:]
@@ -172,6 +177,26 @@ def simple_commands(text: str) -> Iterator[tuple[tuple[tuple[str, str], ...], li
             continue
         variables, words = take_wrappers(_without_redirections(words))
         yield variables, words
+
+
+def starts_in_value(text: str) -> bool:
+    """Tell whether an assignment takes its value from a script that it starts."""
+    return _substituted(text) != text
+
+
+def _substituted(text: str) -> str:
+    """Return the command of ``X=$(command)`` where it starts a script; other lines as they are.
+
+    What a shell asks to find its way, such as ``$(cd … && pwd)``, stays a value.
+    """
+    found = _SUBSTITUTION.match(text)
+    if found is None:
+        return text
+    inside = found["inside"] or found["ticked"] or ""
+    words = take_wrappers(inside.split())[1]
+    program = "".join(words[:1])
+    starts = PYTHON.match(program) or program in _STARTERS or program.startswith("./")
+    return inside if starts and "-c" not in words[1:2] and len(words) > 1 else text
 
 
 def _parts(text: str) -> Iterator[list[str]]:

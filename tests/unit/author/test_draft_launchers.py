@@ -162,3 +162,39 @@ def test_a_notebook_that_cannot_run_is_said_to_be_broken(tmp_path: Path) -> None
 )
 def test_pins_are_counted_in_one_way(text: str, pinned: int) -> None:
     assert is_pinned(Requirement(text)) == pinned
+
+
+def installed(readme: str) -> dict[str, str]:
+    """A repository whose own package installs a command."""
+    return {
+        "README.md": readme,
+        "pyproject.toml": (
+            '[project]\nname = "mytool"\nversion = "1.0"\n'
+            '[project.scripts]\nmytool = "mytool.cli:main"\n'
+        ),
+        "mytool/__init__.py": "",
+        "mytool/cli.py": "def main():\n    print(1)\n",
+    }
+
+
+def commands_of(draft: Draft) -> list[str]:
+    return [one.text for one in draft.launchers]
+
+
+def test_own_commands_that_running_text_only_names_are_no_launchers(tmp_path: Path) -> None:
+    said = "The command `mytool fit` fits; `mytool --help` says more, `mytool plot` draws.\n\n"
+    block = "```\nmytool fit --data x.csv\nmytool --version\n```\n"
+    draft = drafted(tmp_path / "both", installed(said + block))
+    assert commands_of(draft) == ["mytool fit --data x.csv"]
+    notes = [note for note in draft.notes if "running text" in note]
+    assert [note.split(" is ")[0] for note in notes] == [
+        "README.md:1: `mytool fit`",
+        "README.md:1: `mytool plot`",
+    ]
+    # Where nothing else is given, what the text names is what there is.
+    alone = drafted(tmp_path / "alone", installed(said))
+    assert commands_of(alone) == ["mytool fit", "mytool plot"]
+    # What starts a file by its name is told to be typed, in running text too.
+    files = installed("Type `python run.py --a 1`.\n\n```\nmytool fit\n```\n")
+    typed = drafted(tmp_path / "typed", {**files, "run.py": "print(1)\n"})
+    assert commands_of(typed) == ["python run.py --a 1", "mytool fit"]

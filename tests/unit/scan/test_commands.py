@@ -433,3 +433,36 @@ def test_comments_of_matlab_are_no_prompts() -> None:
 def test_pip_of_an_environment_is_pip() -> None:
     found = one("env/bin/pip install -r requirements.txt")
     assert (found.kind, found.target, found.argv[0]) == ("install", "", "pip")
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("(python main.py | cat)", "main.py"),
+        ("X=$(python main.py)", "main.py"),
+        ('X="$(python main.py --z)"', "main.py"),
+        ("export X=$(bash run.sh | tail -1)", "run.sh"),
+        ("X=`python main.py`", "main.py"),
+    ],
+)
+def test_a_script_in_brackets_or_in_the_value_of_a_variable_is_found(
+    text: str, script: str
+) -> None:
+    found = one(text)
+    assert (str(found.script), found.kind) == (script, "run")
+    assert found.argv == ("bash", "-c", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'DIR="$(cd "$(dirname "$0")" && pwd)"',
+        "R=$(python -c 'print(1)')",
+        "D=$(date)",
+        "X='$(python main.py)'",
+    ],
+)
+def test_what_a_shell_asks_to_find_its_way_stays_a_value(text: str) -> None:
+    lines = [DocumentLine(text, 1, 0), DocumentLine("python main.py", 2, 0)]
+    assert [str(c.script) for c in commands(lines) if c.kind == "run"] == ["main.py"]
+    assert [c.workdir for c in commands(lines) if c.kind == "run"] == ["."]
