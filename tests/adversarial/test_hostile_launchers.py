@@ -410,6 +410,8 @@ def test_changes_the_clock_that_it_sees(tmp_path: Path, sandbox: str) -> None:
     record = run(tmp_path / "a", script, sandbox, variables=variables).record
     assert clock.iso(before) <= record.started <= record.ended <= clock.iso(clock.now())
     assert 0 < record.resources.wall < 120
+    said = "LD_PRELOAD was set: programs may have been shown another time, or other files"
+    assert said in (record.recorder.gaps or [])
 
 
 @pytest.mark.parametrize("sandbox", BOTH)

@@ -29,6 +29,7 @@ from rra.model import ExecutionRecord, OutputFile, Stream
 from rra.model.record import FailedCell, Platform, Reached
 from rra.sandbox import ConfinedSandbox, Usage, View
 
+_PRELOAD = "LD_PRELOAD"
 _OUTSIDE = ("/dev/", "/proc/", "/sys/")
 
 
@@ -181,18 +182,19 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             "sandbox": {**known["sandbox"], "reached": facts.reached or None},
             "recorder": {
                 "level": facts.level,
-                "gaps": [*facts.seen.gaps, *installed_gaps(packages), *_denial_gaps(facts)],
+                "gaps": [*facts.seen.gaps, *installed_gaps(packages), *_other_gaps(facts)],
             },
             "events": head,
         }
     )
 
 
-def _denial_gaps(facts: RunFacts) -> list[str]:
-    """Say what ``network-denied`` rests on where no trace shows it."""
-    if facts.termination != "network-denied" or facts.level == "strace":
-        return []
-    return ["network-denied rests on what Python programs tried to reach; no end of it was seen"]
+def _other_gaps(facts: RunFacts) -> Iterator[str]:
+    """Say what ``network-denied`` rests on without a trace, and what stood before the system."""
+    if facts.termination == "network-denied" and facts.level != "strace":
+        yield "network-denied rests on what Python programs tried to reach; no end of it was seen"
+    if facts.view.env.get(_PRELOAD):
+        yield f"{_PRELOAD} was set: programs may have been shown another time, or other files"
 
 
 def observed_seeds(seen: Observation) -> list[int]:
