@@ -218,7 +218,7 @@ def _supervised(
             cwd=space.code,
             env={"PATH": SYSTEM_PATH},
             output=(space.record / STDOUT, space.record / STDERR),
-            bounds=_bounds(request, sandbox, seeing, own),
+            bounds=_bounds(request, space, sandbox, seeing),
             marker=marker,
             on_line=hidden.listener(request.on_line),
         )
@@ -256,12 +256,13 @@ def _gathered(
     return _Outputs(outputs, collected, [*left_out, *beyond], too_much)
 
 
-def _bounds(request: RunRequest, sandbox: ConfinedSandbox, view: View, own: Path) -> Bounds:
+def _bounds(request: RunRequest, space: Workspace, sandbox: ConfinedSandbox, view: View) -> Bounds:
     """Return the limits of a run that are watched from outside."""
     launcher = request.artifact.manifest.launchers[request.launcher]
-    limit = output_limit(launcher)
+    limit, own = output_limit(launcher), space.outputs / request.output_place
 
     def watch() -> Termination | None:
+        space.give_sign()
         return "disk" if little_room(own) or collect.used_bytes(own) > limit else None
 
     return Bounds(

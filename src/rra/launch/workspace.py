@@ -87,6 +87,11 @@ class Workspace:
         """What is known of the run while it goes on."""
         return self.root / JOURNAL
 
+    def give_sign(self) -> None:
+        """Note that the run goes on, for whoever finds it cut off."""
+        with contextlib.suppress(OSError):
+            os.utime(self.journal)
+
     def free_reserve(self) -> None:
         """Give the room back: now the record is written."""
         self.reserve.unlink(missing_ok=True)

@@ -105,6 +105,28 @@ def test_what_nobody_saw_is_said_to_be_unknown(
     assert record.started <= record.ended
 
 
+def test_the_end_is_the_last_sign_of_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = "echo a; sleep 1; echo b\n"
+    artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": script})
+    signs: list[int] = []
+
+    def look(_: str) -> None:
+        (journal,) = (artifact.root / "outputs").glob(f"{STAGING_PREFIX}*/{JOURNAL}")
+        signs.append(journal.stat().st_mtime_ns)
+
+    left = cut_off(monkeypatch, artifact, "write_record", on_line=look)
+    assert signs[0] < signs[-1], "it says now and then that it goes on"
+
+    def long_ago(events: list[dict[str, Any]]) -> None:
+        del events[1:]
+        events[0]["at"] -= 1000
+
+    rewritten(left, long_ago)
+    assert 1000 <= one_record(artifact).record.resources.wall < 1100
+
+
 def test_a_whole_record_is_put_in_its_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
