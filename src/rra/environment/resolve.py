@@ -206,6 +206,26 @@ def find_any(pins: Sequence[str], target: Resolution) -> list[ResolvedPackage]:
     return find_any(pins[:middle], target) + find_any(pins[middle:], target)
 
 
+def is_on_no_day(requirement: str, target: Resolution) -> bool:
+    """Tell whether the index has no version that a requirement allows, on any day.
+
+    Versions for another Python only, and those that cannot be built here, count as being there.
+
+    Args:
+        requirement: The requirement (PEP 508).
+        target: What it was to be resolved for.
+
+    Raises:
+        UnavailableError: uv does not end.
+    """
+    whenever = dataclasses.replace(target, as_of=None)
+    with tempfile.TemporaryDirectory(prefix="rra-resolve-") as folder:
+        done = _compile([requirement], whenever, Path(folder), "--no-deps")
+    said = " ".join(done.stderr.split())
+    listed = any(word in said for word in _OTHER_CAUSES)
+    return not done.ok and not listed and _NO_VERSION.search(said) is not None
+
+
 def pythons_with_wheels(name: str, version: str, target: Resolution) -> list[str]:
     """Return the Pythons (major.minor) for which an index has a wheel of a version."""
     found = []
@@ -234,6 +254,13 @@ def for_other_pythons(target: Resolution) -> Iterator[Resolution]:
             )
 
 
+_NO_VERSION = re.compile(
+    r"[Bb]ecause (?:there (?:is no version|are no versions) of \S+|only \S+ (?:is|are) available) "
+    r"and"
+)
+"""How uv says that an index lists nothing that fits."""
+_OTHER_CAUSES = ("Python", "wheels", "yanked")
+"""Words of what uv says of versions that are listed and cannot be taken."""
 _LOCK_FORM = ("--format", "pylock.toml", "--output-file", "pylock.toml")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from rra._base import clock
 from rra.environment.cutoff import cutoff_timestamp
-from rra.environment.resolve import Resolution, for_other_pythons, resolve
+from rra.environment.resolve import Resolution, for_other_pythons, is_on_no_day, resolve
 from rra.errors import NoSolutionError
 
 _FIRST_DAY = dt.date(2008, 12, 3)
@@ -44,11 +44,13 @@ class Diagnosis:
         conflict: A smallest set of them that cannot be had together, in their order.
         other_python: The nearest installed Python that works on the same day.
         other_day: The nearest day that works with the same Python.
+        on_no_day: The index has no version that the conflict, one requirement, allows.
     """
 
     conflict: tuple[str, ...]
     other_python: Alternative | None
     other_day: Alternative | None
+    on_no_day: bool = False
 
 
 def diagnose(
@@ -69,6 +71,9 @@ def diagnose(
     """
     progress("looking for the requirements that cannot be had together")
     conflict = smallest_conflict(requirements, lambda some: _resolves(some, target))
+    if len(conflict) == 1 and is_on_no_day(conflict[0], target):
+        progress(f"{conflict[0]}: the index has it on no day")
+        return Diagnosis(conflict, None, None, on_no_day=True)
     progress(f"{_few(conflict)}: looking for a Python or a day that has them")
 
     def works(attempt: Resolution) -> bool:
@@ -88,7 +93,9 @@ def explained(error: NoSolutionError, found: Diagnosis, target: Resolution) -> N
     if found.other_day:
         ways.append(f'as_of: "{found.other_day.as_of}" (about the nearest day that has them)')
     loosen = f"loosen {'one of these requirements' if several else 'that requirement'}"
-    if ways:
+    if found.on_no_day:
+        hint = f"{loosen}: your index lists no such version, for any Python and on any day"
+    elif ways:
         hint = f"set {', or '.join(ways)} in rra.yaml, or {loosen}"
     else:
         then = f"as of {target.as_of}" if target.as_of else "today"

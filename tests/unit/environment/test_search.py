@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rra.environment import lock_environment
+from rra.environment import lock_environment, search
+from rra.environment.platforms import find_platforms
+from rra.environment.resolve import Resolution, is_on_no_day, resolve
 from rra.environment.search import smallest_conflict
 from rra.errors import LockError, NoSolutionError
 from rra.model import Environment
@@ -63,6 +65,38 @@ def test_a_day_before_a_release_that_does_not_build_is_found(index: ToyIndex, ro
     assert error.message.startswith("gamma cannot be had: gamma 1.1 has no wheel for Python")
     assert "building one failed: RuntimeError: a compiler is missing" in error.message
     assert 'as_of: "2021-05-31" (about the nearest day' in error.hint
+
+
+@pytest.mark.parametrize("wanted", ["alpha==99.9", "alpha>50", "alpha~=99.9 ; python_version>'3'"])
+def test_a_version_that_no_day_has_is_looked_for_on_no_other_day(
+    index: ToyIndex, root: Path, monkeypatch: pytest.MonkeyPatch, wanted: str
+) -> None:
+    del index
+    tried: list[Resolution] = []
+
+    def counted(requirements: Sequence[str], target: Resolution) -> object:
+        tried.append(target)
+        return resolve(requirements, target)
+
+    monkeypatch.setattr(search, "resolve", counted)
+    error = refusal(root, "beta", wanted, as_of="2024-01-01")
+    assert error.message.startswith(f"{wanted} cannot be had: ")
+    assert error.hint == (
+        "loosen that requirement: your index lists no such version, for any Python and on any day"
+    )
+    assert {(one.python, one.as_of) for one in tried} == {(PYTHON, "2024-01-01")}
+    assert len(tried) <= 3
+
+
+@needs("later-python")
+@pytest.mark.parametrize("wanted", ["gamma==1.0", "gamma>0.5"])
+def test_a_version_for_another_python_only_is_not_said_to_be_nowhere(
+    index: ToyIndex, root: Path, wanted: str
+) -> None:
+    index.add_wheel("gamma", "1.0", "2020-01-01", python=f">={LATER[0]}")
+    target = Resolution(PYTHON, f"{PYTHON}.1", None, find_platforms(["linux-x86_64"]), None)
+    assert not is_on_no_day(wanted, target)
+    assert is_on_no_day("gamma==2.0", target)
 
 
 @needs("later-python")
