@@ -6,6 +6,7 @@ bare number. Authors are expected to read and to sharpen them.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -48,8 +49,12 @@ def _bounded(pattern: str) -> str:
 
 def is_mentioned(pattern: str, texts: Iterable[str]) -> bool:
     """Tell whether any of the texts holds a label."""
-    if not pattern:
-        return False
+    return bool(pattern) and _is_mentioned(pattern, tuple(texts))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_mentioned(pattern: str, texts: tuple[str, ...]) -> bool:
+    """Look once: the values of a table share their rows and columns, and texts are long."""
     compiled = re.compile(pattern, re.IGNORECASE)
     return any(compiled.search(text) for text in texts)
 
