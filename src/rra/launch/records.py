@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -31,6 +32,8 @@ from rra.sandbox import ConfinedSandbox, Usage, View
 
 _PRELOAD = "LD_PRELOAD"
 _OUTSIDE = ("/dev/", "/proc/", "/sys/")
+_MEMORY = ("/dev/shm/", "/dev/mqueue/")  # noqa: S108 - to name what is written there
+"""Folders of the machine below /dev that keep what is written there, also after the run."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,7 +340,10 @@ def _other_writes(facts: RunFacts, roots: Roots) -> Iterator[tuple[str, bool]]:
     """Yield writes outside the run's own folders, and whether they were refused."""
     temporary = facts.sandbox.temporary_path(facts.space.temporary)
     shown = facts.view.read_only
-    yield from writes_elsewhere(facts.seen, facts.space, temporary, roots, shown=shown)
+    isolated = facts.sandbox.name != "none"
+    yield from writes_elsewhere(
+        facts.seen, facts.space, temporary, roots, shown=shown, isolated=isolated
+    )
     written = {_place(roots, name) for name in facts.seen.writes}
     for path in facts.artifact:
         if printable(path) not in written:
@@ -345,7 +351,13 @@ def _other_writes(facts: RunFacts, roots: Roots) -> Iterator[tuple[str, bool]]:
 
 
 def writes_elsewhere(
-    seen: Observation, space: Workspace, temporary: Path, roots: Roots, *, shown: Sequence[Path]
+    seen: Observation,
+    space: Workspace,
+    temporary: Path,
+    roots: Roots,
+    *,
+    shown: Sequence[Path],
+    isolated: bool,
 ) -> Iterator[tuple[str, bool]]:
     """Yield the writes outside a run's own folders that were seen, and whether they were refused.
 
@@ -355,15 +367,24 @@ def writes_elsewhere(
         temporary: Where the launcher found its folder for temporary files.
         roots: Folders by which paths are written.
         shown: What it was shown besides, perhaps among its temporary files.
+        isolated: Whether its /dev was its own, which went with it.
     """
     for names, refused in ((seen.writes, False), (seen.denied, True)):
         for name in names:
             path = PurePosixPath(name)
             own = any(path.is_relative_to(place) for place in (space.root, space.temporary))
-            own = own or (
-                path.is_relative_to(temporary)
-                and not any(path.is_relative_to(place) for place in shown)
-            )
-            skipped = name.startswith(_OUTSIDE) or "__pycache__" in path.parts
-            if not skipped and not own:
+            passing = path.is_relative_to(temporary) or (isolated and name.startswith(_MEMORY))
+            own = own or (passing and not any(path.is_relative_to(place) for place in shown))
+            if not own and not _is_skipped(name, refused=refused):
                 yield _place(roots, name), refused
+
+
+def _is_skipped(name: str, *, refused: bool) -> bool:
+    """Tell whether a write is one that no record names.
+
+    Semaphores and shared memory that a run has removed again go without a word: a loader of data
+    makes a file of another name for every batch.
+    """
+    if name.startswith(_MEMORY):
+        return not refused and not os.path.lexists(name)
+    return name.startswith(_OUTSIDE) or "__pycache__" in PurePosixPath(name).parts

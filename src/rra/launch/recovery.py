@@ -185,7 +185,9 @@ def _cut_off(
     same = _is_as_it_was(artifact, journal)
     roots = roots_of(artifact, space, None)
     temporary = Path(str(journal.begun["temporary"]))
-    writes = list(writes_elsewhere(seen, space, temporary, roots, shown=[artifact.root]))
+    isolated = journal.known["sandbox"]["level"] != "none"
+    shown = [artifact.root]
+    writes = list(writes_elsewhere(seen, space, temporary, roots, shown=shown, isolated=isolated))
     facts = _facts(artifact, space, journal, last, seen, same=same)
     facts["other_writes"] = sorted({path for path, _ in writes})
     facts["missing_outputs"] = collect.missing_outputs(launcher, space.record / OUTPUTS)

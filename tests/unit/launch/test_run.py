@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -318,6 +319,30 @@ def test_writes_elsewhere_are_recorded_without_isolation(tmp_path: Path) -> None
     assert result.ok
     assert result.record.other_writes == ["data/x.csv"]
     assert any("artifact included" in gap for gap in result.record.sandbox.gaps)
+
+
+@needs("strace")
+@pytest.mark.parametrize(
+    "level", ["none", pytest.param("bwrap", marks=needs("bwrap"))], ids=["none", "bwrap"]
+)
+@pytest.mark.clause("execution-record/elsewhere-is-said")
+def test_what_stays_in_the_memory_of_the_machine_is_a_write_elsewhere(
+    tmp_path: Path, level: str
+) -> None:
+    """What a run removed there again, as semaphores are, has no name that says anything."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("/dev/shm cannot be written here")
+    name = f"/dev/shm/rra-test-{os.getpid()}"
+    script = f"echo 1 > {name}; echo 2 > {name}.gone; rm {name}.gone; echo 3 > /dev/null\n"
+    try:
+        result = run(
+            tmp_path / "a", {"launchers/main.sh": SCRIPT + script}, sandbox=best_sandbox(level)
+        )
+        assert Path(name).exists() == (level == "none")
+    finally:
+        Path(name).unlink(missing_ok=True)
+    assert result.ok
+    assert result.record.other_writes == ([name] if level == "none" else [])
 
 
 @pytest.mark.clause("launcher/limits-end-a-run")
