@@ -201,6 +201,8 @@ def test_a_job_that_others_cancel_was_cancelled(tmp_path: Path, cluster: Cluster
         said, _ = watching.communicate(timeout=120)
     assert watching.returncode == 1
     assert "cancelled" in said
+    (stored,) = EvidenceStore(made.root / "evidence").records()
+    assert stored.record.termination == "cancelled"
 
 
 def test_a_job_that_takes_too_much_memory_says_so(

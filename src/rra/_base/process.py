@@ -30,6 +30,10 @@ GRACE_SECONDS = 5.0
 _STEP = Path(__file__).with_name("step.py")
 _REPORT_SECONDS = 2.0
 _FIRST_WATCH, _LAST_WATCH = 0.25, 5.0
+_SAME_MOMENT = 1.0
+"""Seconds in which a signal that goes to a program and to us has reached both."""
+
+_ASKED_TO_END = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _CANCEL_WATCH = 0.5
 
 
@@ -206,7 +210,8 @@ def supervise(
 
     At a limit it is asked to end (SIGTERM), and everything that descends from it gets SIGKILL
     after `GRACE_SECONDS`. Output beyond its bound is read and counted but not kept.
-    An interrupt is such a limit too: the program was cancelled. Whatever ends this call, also a
+    An interrupt is such a limit too: the program was cancelled. So is one that reaches the
+    program and this process at once, as a cluster cancels a job. Whatever ends this call, also a
     second interrupt, ends the whole tree.
 
     Args:
@@ -246,7 +251,7 @@ def supervise(
         reason = reason or "disk"
     return Supervised(
         used.returncode,
-        reason or _termination(used.returncode, killed),
+        reason or _ended_as(_termination(used.returncode, killed), used.returncode, bounds),
         clock.monotonic() - started,
         used.cpu_seconds,
         used.max_rss,
@@ -430,6 +435,22 @@ def _told(report: BinaryIO) -> bool:
     poller = select.poll()
     poller.register(report, select.POLLIN | select.POLLHUP)
     return bool(poller.poll(0))
+
+
+def _ended_as(word: Termination, returncode: int, bounds: Bounds) -> Termination:
+    """Return the word for an end of its own, or that it was cancelled at the same moment.
+
+    Who cancels all processes at once asks the program and us; the program may be the first to end.
+    """
+    if word not in {"exit", "signal"}:
+        return word
+    asked = word == "signal" and abs(returncode) % 128 in _ASKED_TO_END
+    end = clock.monotonic() + (_SAME_MOMENT if asked else 0.0)
+    while not bounds.cancelled():
+        if clock.monotonic() >= end:
+            return word
+        clock.sleep(_CANCEL_WATCH)
+    return "cancelled"
 
 
 def _termination(returncode: int, killed_for_memory: bool) -> Termination:  # noqa: FBT001

@@ -240,7 +240,7 @@ def _planned_and_run(artifact: Artifact, asked: Asked, how: _How) -> RunSetResul
     plan = make_plan(artifact, asked, sandbox=how.sandbox, backend=name)
     problems = (*artifact.warnings, *left_out(artifact.document, _ids(plan), matrix=asked.matrix))
     if how.dry_run:
-        return _shown(artifact, plan, _forced(plan, force=how.force), problems)
+        return _shown(artifact, plan, _forced(artifact, plan, last, force=how.force), problems)
     return _carried_out(artifact, plan, backend, last, problems, how)
 
 
@@ -312,10 +312,22 @@ def _ids(plan: Plan) -> list[str]:
     return list(dict.fromkeys(task.launcher for task in plan))
 
 
-def _forced(plan: Plan, *, force: bool) -> set[str]:
-    """Return the tasks of the launchers that were named, not those of what they need."""
+def _forced(
+    artifact: Artifact, plan: Plan, last: tuple[Path, Plan] | None, *, force: bool
+) -> set[str]:
+    """Return the tasks of the launchers that were named, not those of what they need.
+
+    What the call that is taken up had forced and not made is forced still.
+    """
+    from rra.launch.standing import still_forced
+
     named = plan.asked.launchers
-    return {task.id for task in plan if force and (not named or task.launcher in named)}
+    earlier = still_forced(artifact, last[1]) if last is not None else set()
+    return {
+        task.id
+        for task in plan
+        if (force and (not named or task.launcher in named)) or task.id in earlier
+    }
 
 
 def _carried_out(
@@ -333,7 +345,7 @@ def _carried_out(
     taken_up = None
     if last is not None and place.ordered and last[1].tasks == plan.tasks:
         taken_up, plan = last
-    forced = _forced(plan, force=how.force)
+    forced = _forced(artifact, plan, last, force=how.force)
     plan = dataclasses.replace(plan, forced=tuple(sorted(forced)))
     watched = _Watched(plan, how.progress, artifact)
     with (

@@ -46,6 +46,7 @@ class _Entry:
     folder: Path
     instance: str
     key: str | None
+    nonce: str
     ok: bool
     ended: str
     written: int
@@ -112,6 +113,11 @@ class Standings:
                 standing = Standing("due", why, standing.stored)
             standings[task.id] = standing
         return standings
+
+    def made_by_plan(self, task: Task) -> bool:
+        """Tell whether a run of a task that succeeded belongs to this very plan."""
+        nonce = self._plan.nonce
+        return any(entry.ok and entry.nonce == nonce for entry in self._entries(task))
 
     def _entries(self, task: Task) -> list[_Entry]:
         """Return what is known of the records of a task, the newest first."""
@@ -195,6 +201,18 @@ class Standings:
         return digest_and_size(place)[0] if place.is_file() else None
 
 
+def still_forced(artifact: Artifact, plan: Plan) -> set[str]:
+    """Return the tasks of an earlier plan that were forced and have not succeeded in it.
+
+    Args:
+        artifact: The artifact.
+        plan: The plan that is taken up.
+    """
+    standings = Standings(artifact, plan, artifact.root / layout.OUTPUTS_DIR)
+    forced = (task for task in plan if task.id in plan.forced)
+    return {task.id for task in forced if not standings.made_by_plan(task)}
+
+
 def _look(path: Path) -> _Entry | None:
     """Return what a record says of itself, without checking it; None for what is no record."""
     if path.parent.name.startswith(STAGING_PREFIX):
@@ -205,6 +223,7 @@ def _look(path: Path) -> _Entry | None:
             folder=path.parent,
             instance=plain["instance"],
             key=plain.get("key"),
+            nonce=plain["nonce"],
             ok=plain["termination"] == "ok"
             and not plain["missing_outputs"]
             and not plain.get("failed_cells"),

@@ -264,6 +264,17 @@ def test_an_interrupt_cancels_the_program_and_ends_the_tree(tmp_path: Path) -> N
     assert proctree.marked(f"RUN_MARK={tmp_path}") == set()
 
 
+def test_a_signal_that_reaches_the_program_first_and_then_us_cancels_it(tmp_path: Path) -> None:
+    asked = iter([False, False])
+    told = supervise(tmp_path, "kill -TERM $$", Bounds(cancelled=lambda: next(asked, True)))
+    assert (told.termination, told.returncode) == ("cancelled", -signal.SIGTERM)
+
+
+def test_a_signal_of_its_own_is_no_cancelling(tmp_path: Path) -> None:
+    assert supervise(tmp_path, "kill -TERM $$").termination == "signal"
+    assert supervise(tmp_path, "exit 3").termination == "exit"
+
+
 def test_a_second_interrupt_does_not_wait(tmp_path: Path) -> None:
     def interrupt() -> Termination | None:
         raise KeyboardInterrupt

@@ -207,6 +207,24 @@ def test_the_last_run_is_taken_up_as_it_was_asked_for(root: Path) -> None:
     ]
 
 
+def test_what_was_forced_and_did_not_succeed_is_forced_when_it_is_taken_up(tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    script = f'[ ! -e {full} ] || exit 3\necho 1 > "$RRA_OUTPUT_DIR/x"\n'
+    made = write_artifact(
+        tmp_path / "a",
+        {"launchers/main.sh": script},
+        launchers={"main": {"outputs": ["x"]}},
+    ).root
+    assert api.run(made, sandbox="none").runs[0].ok
+    full.touch()
+    assert not api.run(made, sandbox="none", force=True).runs[0].ok
+    full.unlink()
+    (planned,) = api.run(made, resume=True, dry_run=True).plan or ()
+    assert (planned.due, planned.reason) == (True, "forced")
+    states = [api.run(made, sandbox="none", resume=True).runs[0].state for _ in range(2)]
+    assert states == ["ran", "current"]
+
+
 def test_a_task_of_a_plan_runs_by_itself_as_a_job_does(root: Path) -> None:
     run(root, seeds=[1, 2])
     (folder,) = (root / "outputs/.rra-runs").iterdir()
