@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rra.api._evidence_show import ShownRecord
     from rra.api._evidence_verify import EvidenceVerification
     from rra.evidence import Examined
-    from rra.model import ExecutionRecord
+    from rra.model import ExecutionRecord, OutputFile
 
 _SHOWN = 20
 _SHORT = {
@@ -139,12 +139,15 @@ def _render_shown(result: ShownRecord) -> str:
         f"record       {run.digest}",
         f"place        {run.place} ({_state(run)})",
         *_how(record),
+        *([f"left running {result.left_behind}, which were ended"] if result.left_behind else []),
         *(f"  gap        {gap}" for gap in record.sandbox.gaps),
+        *(f"  reached    its limit: {limit}" for limit in record.sandbox.reached or []),
         f"recorder     {record.recorder.level}",
         *(f"  gap        {gap}" for gap in record.recorder.gaps),
         *_files("read", [(one.path, one.role) for one in record.inputs]),
-        *_files("left", [(one.path, size(one.size)) for one in record.outputs]),
-        *_files("wrote", [(path, "outside") for path in record.other_writes]),
+        *_files("left", [(one.path, _kept(record, one)) for one in record.outputs]),
+        *_files("left out", list(result.left_out)),
+        *_writes(result),
         *_files("tried", [(address, "network") for address in record.network_attempts]),
         *(f"missing      {name}" for name in record.missing_outputs),
         *(
@@ -154,6 +157,31 @@ def _render_shown(result: ShownRecord) -> str:
     ]
     step = next_step("rra evidence verify" if not run.intact else "rra audit")
     return "\n".join([*map(safe, lines), step])
+
+
+def _kept(record: ExecutionRecord, output: OutputFile) -> str:
+    """Say how large an output is, and of a stream how much there was."""
+    stream = {"stdout.txt": record.stdout, "stderr.txt": record.stderr}.get(output.path)
+    if stream is None or not stream.truncated:
+        return size(output.size)
+    return f"the first {size(output.size)} of {stream.bytes} bytes; the rest was not kept"
+
+
+def _writes(result: ShownRecord) -> list[str]:
+    """Tell what was written outside from what was only tried."""
+    record, refused = result.run.record, set(result.refused_writes)
+    done = "outside, or tried there" if record.recorder.level == "audit-hook" else "outside"
+    return [
+        *_files("wrote", [(path, done) for path in record.other_writes if path not in refused]),
+        *_files(
+            "tried",
+            [
+                (path, "to write outside; refused")
+                for path in record.other_writes
+                if path in refused
+            ],
+        ),
+    ]
 
 
 def _state(run: RunSummary) -> str:
