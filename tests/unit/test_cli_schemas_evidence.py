@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,21 @@ def test_words_for_failed_imported_and_damaged_runs(tmp_path: Path) -> None:
     said = rra("evidence", "verify", "a", cwd=tmp_path).expect(1).out
     assert "damaged: stderr.txt: not there, and 1 more\n" in said
     assert "sha256:" not in said
+
+
+def test_a_file_beside_a_record_is_named_and_a_record_removed_whole_is_not_missed(
+    tmp_path: Path,
+) -> None:
+    made = [record_run(make_artifact(tmp_path / "a", {"main.py": COMPUTES})) for _ in range(2)]
+    kept, gone = (one.evidence_dir for one in made)
+    assert kept is not None
+    assert gone is not None
+    (kept / "foreign").touch()
+    said = rra("evidence", "verify", "a", cwd=tmp_path).expect(1).out
+    assert f"evidence/main/{kept.name}   damaged: foreign: no run left it\n" in said
+    (damaged,) = call("evidence", "verify", "a", cwd=tmp_path)["result"]["damaged"]
+    assert [one["path"] for one in damaged["faults"]] == [f"evidence/main/{kept.name}/foreign"]
+    (kept / "foreign").unlink()
+    shutil.rmtree(gone)
+    assert "\n1 checked, 0 damaged\n" in rra("evidence", "verify", "a", cwd=tmp_path).expect(0).out
+    assert "is not missed" in " ".join(rra("evidence", "verify", "--help").expect(0).out.split())

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from rra._base.files import STAGING_PREFIX
 from rra.errors import CorruptError, Problem, UsageError
 from rra.evidence.check import verify_record
 from rra.evidence.names import printable
-from rra.evidence.store import RECORD, EvidenceStore, StoredRecord, when
+from rra.evidence.store import (
+    EVENTS,
+    OUTPUTS,
+    RECORD,
+    STDERR,
+    STDOUT,
+    EvidenceStore,
+    StoredRecord,
+    when,
+)
 
 _HEX = re.compile(r"[0-9a-f]{4,64}")
 _NAMED = 6
+_OWN = frozenset({RECORD, EVENTS, STDOUT, STDERR, OUTPUTS})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,8 +77,18 @@ def examine(store: EvidenceStore, launcher: str | None = None) -> list[Examined]
 
 
 def examine_one(stored: StoredRecord) -> Examined:
-    """Check one record that can be read."""
-    return Examined(stored.directory, stored, tuple(verify_record(stored)))
+    """Check one record that can be read, and that nothing lies beside it that no run left."""
+    problems = (*verify_record(stored), *_foreign(stored.directory))
+    return Examined(stored.directory, stored, problems)
+
+
+def _foreign(folder: Path) -> Iterator[Problem]:
+    """Name what somebody put beside a record; the format allows it, and it is no evidence."""
+    place = f"evidence/{printable(folder.parent.name)}/{printable(folder.name)}"
+    for path in sorted(folder.iterdir()):
+        if path.name not in _OWN:
+            hint = "it is no evidence of anything: put it elsewhere, or remove it"
+            yield Problem("no run left it", f"{place}/{printable(path.name)}", hint=hint)
 
 
 def _folders(root: Path, launcher: str | None) -> list[Path]:

@@ -66,6 +66,7 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "output truncated": ("outputs/a/value.txt", lambda path: path.write_text(""), "has digest"),
     "output gone": ("outputs/a/value.txt", Path.unlink, "not there"),
     "output a link": ("outputs/a/value.txt", link, "not there"),
+    "file beside it": ("foreign", lambda path: path.write_text("9"), "no run left it"),
     "output added": ("outputs/more.txt", lambda path: path.write_text("9"), "is no output"),
     "printed text edited": ("stdout.txt", edit, "the file has digest"),
     "printed text gone": ("stderr.txt", Path.unlink, "not there"),

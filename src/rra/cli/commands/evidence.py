@@ -233,8 +233,9 @@ def _files(word: str, files: list[tuple[str, str]]) -> list[str]:
 def verify(artifact: str, records: tuple[str, ...], plain_http: bool, as_json: bool) -> None:
     """Check records against what lies beside them: name, chain of events, digests, outputs.
 
-    Exits with 1 when something is not as the run left it, or nothing is recorded. Whoever writes a
-    record of their own passes here; rra verify runs the launchers itself.
+    Exits with 1 when something is not as the run left it, or nothing is recorded. A record that was
+    removed as a whole is not missed, since nothing lists the runs, and whoever writes a record of
+    their own passes; rra verify runs the launchers itself.
     """
     answer(
         "evidence-verify",
