@@ -24,6 +24,9 @@ STAGING_PREFIX = ".rra-staging-"
 
 _CHUNK = 1 << 20
 _MOST_SYNCED = 1000
+_MOST_LEVELS, _MOST_LETTERS = 100, 600
+"""How deep a folder may lie in a tree that is removed: a path holds 4096 bytes, so 1024 letters."""
+
 _ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
@@ -251,9 +254,26 @@ def remove_tree(path: Path) -> None:
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
-    for folder, _, _ in os.walk(path):
-        Path(folder).chmod(stat.S_IRWXU)
+    _open_and_flatten(str(path))
     shutil.rmtree(path)
+
+
+def _open_and_flatten(root: str) -> None:
+    """Let the owner write into every folder, and move those up that lie too deep for a path."""
+    pending = [(root, 0)]
+    while pending:
+        folder, depth = pending.pop()
+        os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101 - text, as there may be many
+        with os.scandir(folder) as entries:
+            below = [one.path for one in entries if one.is_dir(follow_symlinks=False)]
+        if depth < _MOST_LEVELS and len(folder) - len(root) < _MOST_LETTERS:
+            pending += [(one, depth + 1) for one in below]
+            continue
+        for one in below:
+            os.chmod(one, stat.S_IRWXU)  # noqa: PTH101
+            higher = f"{root}/{STAGING_PREFIX}{secrets.token_hex(6)}"
+            os.rename(one, higher)  # noqa: PTH104
+            pending.append((higher, 1))
 
 
 def sha256_bytes(data: bytes) -> str:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from rra._base.deep import WHY_TOO_DEEP, cut_deep
 from rra._base.files import remove_tree, safe_join
 from rra.errors import UnsafePathError
 from rra.evidence import printable
@@ -46,14 +47,16 @@ def make_safe(outputs: Path, code: Path, *, place: Path) -> list[LeftOut]:
     """Leave only regular files in the outputs, and return what was taken out.
 
     A link to a file of the outputs or of the copy of the code becomes that file. Other links,
-    pipes, sockets and devices go: who looks at the evidence later must not be led elsewhere.
+    pipes, sockets and devices go: who looks at the evidence later must not be led elsewhere. What
+    lies deeper than a path can name goes, too.
 
     Args:
         outputs: The outputs, taken over.
         code: The private copy of the code.
         place: Where the outputs were during the run, which links still name.
     """
-    return list(_clean(_Kept(outputs, code, place), PurePosixPath()))
+    deep = [LeftOut(printable(path), WHY_TOO_DEEP) for path in cut_deep(outputs)]
+    return [*deep, *_clean(_Kept(outputs, code, place), PurePosixPath())]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -136,11 +139,19 @@ def add_streams(record: Path, outputs: Path) -> None:
 
 def used_bytes(folder: Path) -> int:
     """Return the size of all files below a folder that others may be changing."""
-    total = 0
-    for inside, _, names in os.walk(folder):
-        for name in names:
+    total, pending = 0, [str(folder)]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                found = list(entries)
+        except OSError:
+            continue  # gone, or too deep for a path
+        for entry in found:
             try:
-                total += os.lstat(os.path.join(inside, name)).st_size  # noqa: PTH118 - speed
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                else:
+                    total += entry.stat(follow_symlinks=False).st_size
             except OSError:
                 continue  # gone since the folder was listed
     return total

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+from rra._base.deep import shortened
 from rra._base.process import Supervised
 from rra._base.progress import size_text
 from rra._base.termination import Termination
@@ -100,7 +101,9 @@ def message_of(facts: RunFacts, launcher: Launcher) -> str:
         "infrastructure": f"{name} was not started: what isolates it failed",
     }
     lines = [words.get(facts.termination, f"{name}: {facts.termination}")]
-    lines += [f"left out of the outputs: {one.path}: {one.why}" for one in facts.left_out]
+    lines += [
+        f"left out of the outputs: {shortened(one.path)}: {one.why}" for one in facts.left_out
+    ]
     if facts.termination == "ok" and facts.missing:
         lines[0] += ", but without " + ", ".join(facts.missing)
         outputs = facts.space.record / OUTPUTS

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rra._base import clock, proctree
+from rra._base.deep import shortened
 from rra._base.files import STAGING_PREFIX, remove_tree, sha256_file
 from rra.artifact import Artifact
 from rra.bundle import core_digest
@@ -78,7 +79,7 @@ class Recovered:
     def __str__(self) -> str:
         """What a person is told."""
         if self.stored is None:
-            return f"{self.task}: a run of it has no record yet: {self.why}"
+            return f"{self.task}: a run of it has no record yet: {shortened(self.why)}"
         how = (
             "ended, and its record is in its place now"
             if self.whole
@@ -142,7 +143,7 @@ def _attended(
         stored = whole or _cut_off(artifact, space, store, journal)
         remove_tree(space.root)
     except (RraError, OSError, ValueError, KeyError, TypeError) as error:
-        yield Recovered(task, owner.job, why=f"{error} ({space.root})")
+        yield Recovered(task, owner.job, why=f"{shortened(str(error), 120)} ({space.root})")
     else:
         yield Recovered(task, owner.job, stored, whole=whole is not None)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from rra._base import canonical, clock, process
+from rra._base.deep import shortened
 from rra._base.files import storage_errors
 from rra._base.process import Bounds, Supervised
 from rra._base.termination import Termination
@@ -165,6 +166,7 @@ def _execute(
     done = _redacted(done, space, hidden)
     done = _measured(done, used, seen) if not sandbox.followed else _counted(done, used)
     changes = code.changes()
+    seen.gaps += [f"too deep to be looked at: {shortened(printable(one))}" for one in changes.deep]
     changed = artifact.changes() if artifact is not None else None
     outputs = _gathered(request, space, changes, hidden)
     termination = termination_of(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rra._base.files import remove_tree
 from rra.launch.collect import (
     collect,
     is_output,
@@ -14,6 +15,7 @@ from rra.launch.collect import (
     missing_outputs,
     take_over,
     untouched,
+    used_bytes,
 )
 from rra.launch.inventory import TreeSnapshot
 from rra.model import Launcher
@@ -261,3 +263,28 @@ def test_sets_of_characters(pattern: str, file: str, *, matches: bool) -> None:
 def test_the_output_directory_itself(keys: dict[str, Any], *, folder: bool, expected: bool) -> None:
     plain = {"entry": "launchers/a.sh", "environment": "cpu", **keys}
     assert is_output(Launcher.model_validate(plain), "./", folder=folder) is expected
+
+
+@pytest.mark.parametrize(("name", "times"), [("d" * 10, 600), ("d" * 40, 101), ("d", 3000)])
+def test_what_no_path_can_name_is_left_out_and_the_rest_is_kept(
+    code: Path, outputs: Path, name: str, times: int
+) -> None:
+    write(outputs, "kept.txt", "a/b/c.txt")
+    here = os.getcwd()  # noqa: PTH109 - a folder is made deep from inside
+    try:
+        os.chdir(outputs)
+        for _ in range(times):
+            os.mkdir(name)  # noqa: PTH102
+            os.chdir(name)
+        Path("lost.txt").write_text("")
+        os.chmod(".", 0o500)  # noqa: PTH101
+    finally:
+        os.chdir(here)
+    assert used_bytes(outputs) >= len("kept.txt")
+    (left_out,) = make_safe(outputs, code, place=PLACE)
+    assert left_out.path.startswith(f"{name}/{name}/")
+    assert left_out.why == "its path has more than 2048 bytes or 100 folders"
+    assert [path for path in kept(outputs) if not path.startswith("d")] == ["a/b/c.txt", "kept.txt"]
+    assert not list(outputs.parent.glob(".rra-staging-*"))
+    remove_tree(outputs)
+    assert not outputs.exists()

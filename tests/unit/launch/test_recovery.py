@@ -345,3 +345,17 @@ def test_a_launcher_is_not_started_where_nothing_can_be_written_down(
         run_launcher(request(artifact, sandbox=best_sandbox("none")))
     assert not (tmp_path / "began").exists()
     assert list((artifact.root / "outputs").glob(f"{STAGING_PREFIX}*")) == []
+
+
+def test_the_record_of_a_cut_off_run_leaves_out_what_lies_too_deep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = "for i in $(seq 600); do mkdir dddddddddd && cd dddddddddd; done\n"
+    script = f'cd "$RRA_OUTPUT_DIR"\necho 1 > metrics.json\n{deep}'
+    artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": script})
+    cut_off(monkeypatch, artifact, "_gathered")
+    assert (one_record(artifact).outputs / "metrics.json").is_file()
+
+
+def test_why_there_is_no_record_yet_is_said_in_one_line_that_can_be_read() -> None:
+    assert len(str(Recovered("main", why="d" * 6000))) < 300
