@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from rra._base import places
@@ -38,8 +38,54 @@ def digest_and_size(path: Path) -> tuple[str, int]:
     return _DIGESTS.of(path)
 
 
+Before = Mapping[PurePosixPath, tuple[str, int]]
+"""Digest and size of files of the artifact before a run, by their place in it."""
+
+
+def inputs_before(artifact: Artifact, name: str, space: Workspace) -> Before:
+    """Return what a run could read, before it could change that.
+
+    Args:
+        artifact: The artifact.
+        name: Id of the launcher.
+        space: The folders of the run; the outputs of those that it needs are there.
+    """
+    launcher = artifact.manifest.launchers[name]
+    paths = {*_possible(artifact, launcher, space), PurePosixPath(launcher.entry)}
+    places = {path: _place(artifact, launcher, space, path) for path in paths}
+    return {path: digest_and_size(place) for path, place in places.items() if place.is_file()}
+
+
+def changed_inputs(
+    artifact: Artifact, name: str, space: Workspace, before: Before, used: Collection[str]
+) -> list[str]:
+    """Return the inputs, of those that a record lists, that are others now than before the run."""
+    launcher = artifact.manifest.launchers[name]
+    found = []
+    for path, content in before.items():
+        place = _place(artifact, launcher, space, path)
+        same = place.is_file() and digest_and_size(place) == content
+        if printable(path) in used and not same:
+            found.append(printable(path))
+    return sorted(found)
+
+
+def _place(artifact: Artifact, launcher: Launcher, space: Workspace, path: PurePosixPath) -> Path:
+    """Return where a launcher finds a file: outputs of others lie in the folders of the run."""
+    above, needed = path.parts[:1], path.parts[1:2]
+    if above == (layout.OUTPUTS_DIR,) and needed and needed[0] in launcher.needs:
+        return space.outputs / path.relative_to(layout.OUTPUTS_DIR)
+    return artifact.root / path
+
+
 def input_files(
-    artifact: Artifact, name: str, space: Workspace, seen: Observation, *, complete: bool
+    artifact: Artifact,
+    name: str,
+    space: Workspace,
+    seen: Observation,
+    *,
+    complete: bool,
+    before: Before | None = None,
 ) -> list[InputFile]:
     """Return the inputs of a run, sorted by path, with digests of the artifact's own files.
 
@@ -49,18 +95,17 @@ def input_files(
         space: The folders of the run.
         seen: What the recorder saw.
         complete: Whether it saw every read; if not, all files that could be read are listed.
+        before: What they were before the run, where it could change them.
     """
     launcher = artifact.manifest.launchers[name]
     entry = PurePosixPath(launcher.entry)
     paths = set(_seen(artifact, space, seen) if complete else _possible(artifact, launcher, space))
-    needs = launcher.needs
+    known = before or {}
     found = []
     for path in sorted({*paths, entry}, key=os.fsencode):
-        place = artifact.root / path
-        if path.parts[:1] == (layout.OUTPUTS_DIR,) and path.parts[1:2] and path.parts[1] in needs:
-            place = space.outputs / path.relative_to(layout.OUTPUTS_DIR)
-        if place.is_file():
-            sha256, size = digest_and_size(place)
+        place = _place(artifact, launcher, space, path)
+        if path in known or place.is_file():
+            sha256, size = known.get(path) or digest_and_size(place)
             role: Role = "launcher" if path == entry else role_of(artifact, path)
             found.append(InputFile(path=printable(path), sha256=sha256, size=size, role=role))
     _DIGESTS.save()

@@ -17,7 +17,13 @@ from rra.artifact import Artifact
 from rra.environment import Built, numeric_variables, platform_facts
 from rra.evidence import EVENTS, OUTPUTS, printable, write_events
 from rra.launch.collect import LeftOut
-from rra.launch.inputs import artifact_path, digest_and_size, input_files
+from rra.launch.inputs import (
+    Before,
+    artifact_path,
+    changed_inputs,
+    digest_and_size,
+    input_files,
+)
 from rra.launch.installed import ChangedPackage, changed_packages, installed_gaps
 from rra.launch.inventory import TreeChanges, regular_files
 from rra.launch.parameters import LARGEST_INTEGER, Settings
@@ -42,6 +48,7 @@ class RunFacts:
 
     Attributes:
         known: What was known before the launcher started, as the record has it.
+        before: What it could read, as that was then, where it could change that.
         done: What became of the process.
         termination: Its word, limits on the outputs included.
         used: What all its processes did together, as far as it was counted.
@@ -59,6 +66,7 @@ class RunFacts:
     sandbox: ConfinedSandbox
     view: View
     known: Mapping[str, Any]
+    before: Before
     ended: dt.datetime
     done: Supervised
     termination: Termination
@@ -158,7 +166,12 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
     # What isolates a run shows it its environment read-only.
     packages = changed_packages(request.environment) if facts.sandbox.gaps else []
     head = write_events(space.record / EVENTS, _events(facts, roots, writes, packages))
-    complete = facts.level == "strace"
+    complete, before = facts.level == "strace", facts.before
+    inputs = input_files(
+        *(request.artifact, request.launcher, space, facts.seen), complete=complete, before=before
+    )
+    used = {one.path for one in inputs}
+    changed = changed_inputs(request.artifact, request.launcher, space, before, used)
     return ExecutionRecord.model_validate(
         {
             **known,
@@ -168,9 +181,7 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             "exit_code": done.returncode,
             "missing_outputs": facts.missing,
             "failed_cells": facts.cells or None,
-            "inputs": input_files(
-                request.artifact, request.launcher, space, facts.seen, complete=complete
-            ),
+            "inputs": inputs,
             "outputs": list(output_files(space.record / OUTPUTS)),
             "other_writes": sorted({path for path, _ in writes}),
             "network_attempts": sorted(facts.seen.connections),
@@ -185,7 +196,15 @@ def write_record(facts: RunFacts) -> ExecutionRecord:
             "sandbox": {**known["sandbox"], "reached": facts.reached or None},
             "recorder": {
                 "level": facts.level,
-                "gaps": [*facts.seen.gaps, *installed_gaps(packages), *_other_gaps(facts)],
+                "gaps": [
+                    *facts.seen.gaps,
+                    *installed_gaps(packages),
+                    *_other_gaps(facts),
+                    *(
+                        f"changed during the run, {one}: its digest is from before"
+                        for one in changed
+                    ),
+                ],
             },
             "events": head,
         }

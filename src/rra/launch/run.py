@@ -21,6 +21,7 @@ from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
 from rra.launch.cells import failed_cells
 from rra.launch.ending import little_room, message_of, termination_of
+from rra.launch.inputs import inputs_before
 from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.journal import Journal
 from rra.launch.limits import limits_of, output_limit
@@ -146,6 +147,7 @@ def _execute(
     seeing = view(request, space, env, limits_of(launcher))
     code = TreeSnapshot(space.code)
     artifact = TreeSnapshot(request.artifact.root, skip=_UNWATCHED) if sandbox.gaps else None
+    before = inputs_before(request.artifact, request.launcher, space) if sandbox.gaps else {}
     known = known_before(
         request, space, settings, sandbox, seeing, argv=start.argv, core=start.core
     )
@@ -186,6 +188,7 @@ def _execute(
         sandbox=sandbox,
         view=seeing,
         known=known,
+        before=before,
         ended=ended,
         done=done,
         termination=termination,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rra._base import canonical
+from rra._base.files import sha256_bytes
 from rra._base.yaml import parse_yaml
 from rra.bundle import core_digest
 from rra.errors import LaunchError, UsageError
@@ -418,3 +419,28 @@ def test_outputs_and_code_with_folders_too_deep_for_a_path_leave_a_record(
     assert result.evidence_dir is not None
     store = EvidenceStore(tmp_path / "a" / "evidence")
     assert verify_record(store.read(result.evidence_dir)) == []
+
+
+def test_an_input_has_the_digest_from_before_the_run_that_changed_it(tmp_path: Path) -> None:
+    script = (
+        SCRIPT + 'cat "$RRA_DATA_DIR"/*.csv\necho evil >> "$RRA_DATA_DIR/in.csv"\n'
+        'rm "$RRA_DATA_DIR/gone.csv"\n'
+    )
+    names = {"in": "1\n", "gone": "2\n", "same": "3\n"}
+    files = {f"data/{name}.csv": text for name, text in names.items()}
+    artifact = write_artifact(
+        tmp_path / "a",
+        {"launchers/main.sh": script, **files},
+        data={name: {"path": f"data/{name}.csv"} for name in names},
+    )
+    result = run_launcher(request(artifact, sandbox=best_sandbox("none")))
+    assert result.ok
+    listed = {one.path: one.sha256 for one in result.record.inputs}
+    assert {path: sha256_bytes(text.encode()) for path, text in files.items()}.items() <= (
+        listed.items()
+    )
+    gaps = [gap for gap in result.record.recorder.gaps if gap.startswith("changed during the run")]
+    assert gaps == [
+        "changed during the run, data/gone.csv: its digest is from before",
+        "changed during the run, data/in.csv: its digest is from before",
+    ]
