@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rra._base import clock, proctree
-from rra._base.streams import Pump, StreamInfo
+from rra._base.streams import KEPT_BYTES, Pump, StreamInfo
 from rra._base.termination import Termination
 from rra.errors import ToolMissingError, UnavailableError
 
@@ -188,7 +188,7 @@ class Bounds:
     """
 
     wall_seconds: float | None = None
-    stream_bytes: int = 64 * 1024 * 1024
+    stream_bytes: int = KEPT_BYTES
     watch: Callable[[], Termination | None] = lambda: None
     ask: Callable[[int, float], None] = proctree.ask_group
     end_rest: Callable[[], int] = lambda: 0

@@ -13,6 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+KEPT_BYTES = 64 * 1024 * 1024
+"""Bytes that are kept of a stream unless somebody asks for another number."""
+
 BLOCK = 1 << 16
 _PIPE_BYTES = 1 << 20
 _LONGEST_LINE = 1 << 13

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rra._base.streams import KEPT_BYTES
 from rra.artifact import Artifact
 from rra.environment import Built
 from rra.evidence import EvidenceStore
@@ -63,7 +64,7 @@ class RunRequest:
     on_place: Callable[[Growing], None] | None = None
     core: str | None = None
     wall_seconds: float | None = None
-    stream_bytes: int = 64 * 1024 * 1024
+    stream_bytes: int = KEPT_BYTES
     needs: Mapping[str, str] | None = None
     key: str | None = None
     secrets: Mapping[str, str] = dataclasses.field(default_factory=consented)

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from rra._base.files import safe_join, sha256_file, walk_files
+from rra._base.streams import KEPT_BYTES
 from rra.errors import SelectError
 from rra.model import Outcome, PickAt, Selector
 from rra.values.aggregate import aggregate
@@ -43,6 +44,9 @@ _READERS: dict[str, Callable[[Path, Any], list[Candidate]]] = {
 }
 _FOLDERS = frozenset({"tensorboard", "mlflow"})
 """Locators that read a folder."""
+
+_STREAMS = frozenset({"stdout.txt", "stderr.txt"})
+_NEED_ALL = ("last", "max", "min")
 
 SUPPORTED_LOCATORS = tuple(_READERS)
 """Locators that this version reads."""
@@ -115,10 +119,17 @@ def select(
     """
     name, locator = locator_of(selector)
     path = _place(outputs_dir, selector.file, streams or {}, folder=name in _FOLDERS)
+    cut = selector.file in _STREAMS and path.stat().st_size == KEPT_BYTES
+    if cut and selector.pick in _NEED_ALL:
+        raise _cut_short(f"{selector.file}: `pick: {selector.pick}` needs all matches")
     try:
         candidates = _READERS[name](path, locator)
     except OSError as error:
         raise SelectError(f"{selector.file} cannot be read: {error.strerror}") from error
+    except SelectError as error:
+        if not cut:
+            raise
+        raise _cut_short(error.message, error.hint) from error
     found = len(candidates)
     chosen = _listed(candidates) if outcome_type == "list" else None
     if chosen is None:
@@ -130,6 +141,14 @@ def select(
         path, file = path / chosen.inside, (PurePosixPath(file) / chosen.inside).as_posix()
     digest = sha256_file(path)
     return Selected(value, text.strip(), file, digest, chosen.place, chosen.line, found)
+
+
+def _cut_short(message: str, hint: str = "") -> SelectError:
+    """Say of a stream that its value may be in the part that was not kept."""
+    return SelectError(
+        f"{message}; only the first {KEPT_BYTES >> 20} MiB of what the run printed were kept",
+        hint="; or ".join(filter(None, (hint, "let the run write it into a file of its own"))),
+    )
 
 
 def select_outcome(

@@ -257,6 +257,25 @@ def test_a_long_log_is_read(tmp_path: Path) -> None:
     assert (found.text, found.line) == ("98.9", 200_001)
 
 
+def test_a_value_behind_what_was_kept_of_a_stream_is_said_to_be_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selectors, "KEPT_BYTES", 1 << 20)
+    kept = b"v 1\n" * (1 << 18)
+    write(tmp_path, "stdout.txt", kept)
+    write(tmp_path, "log.txt", kept)
+    lost = refused(tmp_path, selector("stdout.txt", regex=r"^w (?P<value>\d)"))
+    assert "nothing in stdout.txt matches" in lost.message
+    assert "; only the first 1 MiB of what the run printed were kept" in lost.message
+    assert "into a file of its own" in lost.hint
+    last = refused(tmp_path, selector("stdout.txt", regex=r"^v (?P<value>\d)", pick="last"))
+    assert "`pick: last` needs all matches; only the first 1 MiB" in last.message
+    other = refused(tmp_path, selector("log.txt", regex=r"^w (?P<value>\d)"))
+    assert "kept" not in other.message
+    write(tmp_path, "stdout.txt", b"v 7\n" + b"x" * ((1 << 20) - 4))
+    assert select(tmp_path, selector("stdout.txt", regex=r"^v (?P<value>\d)")).text == "7"
+
+
 def test_npz_element(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "r.npz",
