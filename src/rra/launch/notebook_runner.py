@@ -140,6 +140,26 @@ def execute(notebook: Any, client: Any) -> int:
     return 0
 
 
+def read(path: str) -> dict[str, Any]:
+    """Return a notebook as JSON.
+
+    Raises:
+        ValueError: It is not one; the message says where that shows.
+    """
+    name = os.path.basename(path)  # noqa: PTH119 - as plain as it can be
+    try:
+        with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123 - as above
+            document = json.load(file)
+    except json.JSONDecodeError as error:
+        message = f"{name} is not a notebook: line {error.lineno}: {error.msg}"
+        raise ValueError(message) from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{name} is not a notebook: {error}") from None
+    if not isinstance(document, dict) or not ("cells" in document or "worksheets" in document):
+        raise ValueError(f"{name} is JSON, and not that of a notebook")
+    return document
+
+
 def main(path: str) -> int:
     """Run a notebook; return the exit status."""
     try:
@@ -148,10 +168,13 @@ def main(path: str) -> int:
     except ImportError as error:
         say(f"this environment cannot run notebooks: {error}; lock nbclient and ipykernel")
         return 1
-    with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123 - as plain as it can be
-        document = json.load(file)
-    prepare(document)
     try:
+        document = read(path)
+    except ValueError as error:
+        say(str(error))
+        return 1
+    try:
+        prepare(document)
         notebook: Any = nbformat.reads(json.dumps(document), as_version=4)
     except Exception as error:  # noqa: BLE001 - whatever this version of nbformat says
         first = (str(error).splitlines() or [""])[0]

@@ -118,6 +118,34 @@ def test_b22_what_is_no_notebook_is_said_with_its_place_before_anything_runs(
     assert not (tmp_path / "a" / "evidence").exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"nbformat":4,', "broken.ipynb is not a notebook: line 1: Expecting property name"),
+        (b'{\n"cells": [', "broken.ipynb is not a notebook: line 2: Expecting value"),
+        (b"\xff", "broken.ipynb is not a notebook: 'utf-8' codec can't decode byte 0xff"),
+        (b"[" * 100_000, "broken.ipynb is not a notebook: maximum recursion depth"),
+        (b"[1]", "broken.ipynb is JSON, and not that of a notebook"),
+    ],
+)
+def test_b22_the_runner_says_what_is_no_notebook_without_a_traceback(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / "broken.ipynb").write_bytes(content)
+    (tmp_path / "nbformat.py").touch()
+    (tmp_path / "nbclient.py").write_text("NotebookClient = None\n")
+    done = subprocess.run(
+        [sys.executable, notebook_runner.__file__, tmp_path / "broken.ipynb"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"notebook: {said}")
+
+
 @pytest.mark.slow
 def test_what_only_the_reader_of_notebooks_refuses_is_one_line(
     environment: MaterialisedEnvironment, tmp_path: Path
