@@ -9,10 +9,10 @@ from typing import Literal
 
 from rra._base import clock
 from rra.artifact import layout
-from rra.errors import HungUp
+from rra.errors import HungUp, LaunchError, RraError, ToolMissingError, UsageError
 from rra.evidence import EvidenceStore, StoredRecord
 from rra.launch.backends.protocol import Backend, Campaign, Running, Session
-from rra.launch.execute import TaskResult
+from rra.launch.execute import TaskResult, refused
 from rra.launch.outputs import publish_outputs
 from rra.launch.standing import Standing, Standings
 from rra.launch.tasks import Task
@@ -66,9 +66,9 @@ def carry_out(
 ) -> list[TaskEnd]:
     """Run what is due of a plan, and return what became of each task, in its order.
 
-    A task that fails stops only what needs it. An interrupt, or a run that cannot even be tried,
-    cancels everything else first; when only the terminal is gone, tasks of a backend that goes on
-    without us do.
+    A task that fails, or whose launcher is refused, stops only what needs it. An interrupt, or an
+    environment or a disk that refuses, cancels everything else first; when only the terminal is
+    gone, tasks of a backend that goes on without us do.
 
     Args:
         campaign: The plan and what belongs to it.
@@ -77,7 +77,8 @@ def carry_out(
         tick: Told now and then what is running.
 
     Raises:
-        RraError: A run could not even be tried, or the backend refuses.
+        RraError: An environment, the disk or the backend refuses; or nothing of the plan could
+            even be tried.
         KeyboardInterrupt: The caller was interrupted.
     """
     session = backend.open(campaign)
@@ -118,6 +119,7 @@ class _Driver:
         self._waiting = dict(self._tasks)
         self._reasons: dict[str, str] = {}
         self._ended: dict[str, TaskEnd] = {}
+        self._refused: list[RraError] = []
 
     def run(self, *, ordered: bool) -> list[TaskEnd]:
         if ordered:
@@ -131,6 +133,8 @@ class _Driver:
             if not ordered:
                 self._submit_ready()
         self._tick(())
+        if self._refused and all(_came_to_nothing(end) for end in self._ended.values()):
+            raise self._refused[0]
         return [self._ended[task.id] for task in self._campaign.plan]
 
     def _submit_all(self) -> None:
@@ -185,7 +189,7 @@ class _Driver:
         )
 
     def _collect(self, task: Task) -> None:
-        result = self._session.collect(task)
+        result = self._result(task)
         needs = [self._ended.get(need.task) for need in task.needs]
         if not result.ok and not result.record and any(one and not one.ok for one in needs):
             self._ended[task.id] = self._blocked(task)
@@ -198,8 +202,22 @@ class _Driver:
         reason = self._reasons[task.id]
         self._ended[task.id] = TaskEnd(task=task, state="ran", reason=reason, result=result)
 
+    def _result(self, task: Task) -> TaskResult:
+        """Return what became of a task; a launcher that is refused says nothing of the others."""
+        try:
+            return self._session.collect(task)
+        except (LaunchError, UsageError, ToolMissingError) as error:
+            self._refused.append(error)
+            hint = f" ({error.hint})" if error.hint else ""
+            return dataclasses.replace(refused(task, error), message=f"{error.message}{hint}")
+
     def _blocked(self, task: Task) -> TaskEnd:
         ends = {need.task: self._ended.get(need.task) for need in task.needs}
         failed = [name for name, end in ends.items() if end is not None and not end.ok]
         reason = f"{', '.join(failed)} did not succeed"
         return TaskEnd(task=task, state="blocked", reason=reason)
+
+
+def _came_to_nothing(end: TaskEnd) -> bool:
+    """Tell whether a task was refused before its launcher began, or waited for such a one."""
+    return end.state == "blocked" or (end.result is not None and end.result.error is not None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rra.artifact import Artifact, load_artifact
-from rra.errors import EnvironmentBuildError, UnavailableError, UsageError
+from rra.errors import EnvironmentBuildError, LaunchError, UnavailableError, UsageError
 from rra.evidence import EvidenceStore
 from rra.launch import Asked, Campaign, carry_out, find_backend, make_plan, run_launcher
 from rra.launch.backends import Running
@@ -295,3 +295,30 @@ def test_what_cannot_even_be_tried_is_raised(
     monkeypatch.setattr("rra.launch.execute.build_environment", refuse)
     with pytest.raises(EnvironmentBuildError):
         carried(artifact(tmp_path), LocalBackend())
+
+
+@pytest.mark.usefixtures("on_host")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_b14_a_launcher_that_is_refused_stops_only_what_needs_it(tmp_path: Path, jobs: int) -> None:
+    files = {**SCRIPTS, "launchers/first.sh": "#!/bin/sh\r\necho 1\r\n"}
+    made = write_artifact(tmp_path / "a", files, launchers=LAUNCHERS)
+    plan = make_plan(made, Asked(), sandbox="none")
+    campaign = Campaign(
+        artifact=made, plan=plan, directory=tmp_path, progress=lambda line: None, jobs=jobs
+    )
+    ends = carry_out(campaign, LocalBackend())
+    assert states(ends) == {"first": "failed", "second": "blocked", "other": "ran"}
+    result = ends[0].result
+    assert result is not None
+    assert result.error is not None
+    assert result.error["exit_code"] == 1
+    assert "cannot run it (convert it: sed -i" in result.message
+
+
+@pytest.mark.usefixtures("on_host")
+def test_a_plan_of_which_nothing_can_be_tried_is_an_error(tmp_path: Path) -> None:
+    made = write_artifact(tmp_path / "a", {"launchers/main.sh": "#!/bin/sh\r\necho 1\r\n"})
+    plan = make_plan(made, Asked(), sandbox="none")
+    campaign = Campaign(artifact=made, plan=plan, directory=tmp_path, progress=lambda line: None)
+    with pytest.raises(LaunchError, match="Windows line ends"):
+        carry_out(campaign, LocalBackend())
