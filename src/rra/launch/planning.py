@@ -67,6 +67,13 @@ def make_plan(
 
 
 def _check(asked: Asked) -> None:
+    for name, value in asked.parameters.items():
+        try:
+            f"{name}={value}".encode()
+        except UnicodeEncodeError as error:
+            shown = f"{name}={value}".encode("ascii", "backslashreplace").decode()
+            message = f"--set {shown} is not UTF-8, and no record can hold it"
+            raise UsageError(message, hint="write the value in UTF-8") from error
     if asked.seed is not None and asked.seeds is not None:
         message = "one seed or several: --seed and --seeds do not go together"
         raise UsageError(message, hint="give the one seed to --seeds")

@@ -183,3 +183,10 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 )
 def test_sizes_are_bytes(size: int | str | None, expected: int) -> None:
     assert size_in_bytes(size) == expected
+
+
+def test_a_value_that_is_not_utf_8_is_refused_by_its_name(tmp_path: Path) -> None:
+    asked = Asked(parameters={"eq": b"\xff".decode("utf-8", "surrogateescape")})
+    with pytest.raises(UsageError, match=r"--set eq=\\udcff is not UTF-8") as caught:
+        make_plan(artifact(tmp_path), asked)
+    assert caught.value.exit_code == 2
