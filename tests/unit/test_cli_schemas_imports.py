@@ -55,6 +55,26 @@ def shown(place: Path, record: str) -> dict[str, Any]:
     return document
 
 
+def test_what_an_import_leaves_out_is_said(tmp_path: Path) -> None:
+    artifact(tmp_path)
+    write(tmp_path, "old/metrics.json", '{"accuracy": 98.876}')
+    (tmp_path / "old" / "link").symlink_to("/etc/hostname")
+    done = api.evidence_import(tmp_path / "old", tmp_path / "a", launcher="main")
+    assert [one.message for one in done.problems] == ["old: links are not imported: link"]
+    lines = [
+        "JobID|State|ExitCode|Start|End",
+        "7|COMPLETED|0:0|Unknown|2026-13-01T00:00:00",
+        "8|STRANGE|0:0|Unknown|Unknown",
+    ]
+    write(tmp_path, "jobs.txt", "\n".join(lines) + "\n")
+    told = api.evidence_import(tmp_path / "jobs.txt", tmp_path / "a", launcher="main")
+    state, time = told.problems
+    assert "STRANGE is none that says how it ended" in state.message
+    assert "COMPLETED, FAILED" in (state.hint or "")
+    assert time.message.endswith("when it ran is not known")
+    assert "1970-01-01T00:00:00Z" in (time.hint or "")
+
+
 def test_a_folder_of_outputs_is_a_run_and_its_values_are_found_not_made(tmp_path: Path) -> None:
     found = artifact(tmp_path)
     write(tmp_path, "old/metrics.json", '{"accuracy": 98.876}')
@@ -63,6 +83,7 @@ def test_a_folder_of_outputs_is_a_run_and_its_values_are_found_not_made(tmp_path
     (one,) = imported(tmp_path, "old")
     record = shown(tmp_path, one["record"])
     assert record["recorder"]["level"] == "imported"
+    assert "links are not imported: link" in record["recorder"]["gaps"]
     assert "nothing of it was seen" in record["recorder"]["gaps"][0]
     assert [item["path"] for item in record["outputs"]] == [
         "deep/log.txt",

@@ -12,6 +12,7 @@ from rra.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from rra.launch.importing import FoundRun, Kind
+    from rra.model import ExecutionRecord
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,7 @@ def evidence_import(
     for run in chosen:
         progress(f"importing {run.name}")
         stored = import_run(loaded, launcher, run, store)
+        problems += _lacking(run.name, stored.record)
         made.append(
             ImportedRun(
                 name=run.name,
@@ -120,6 +122,22 @@ def evidence_import(
         runs=tuple(made),
         problems=tuple(problems),
     )
+
+
+def _lacking(name: str, record: ExecutionRecord) -> list[Problem]:
+    """Say what of a run is not in its record though it should be."""
+    from rra.launch.importing import LINKS, NO_TIME
+
+    told = {
+        LINKS: "put the files themselves in their place, and import it again",
+        NO_TIME: f"the record has {record.ended} in its place; import it with its times",
+    }
+    return [
+        Problem(f"{name}: {gap}", layout.EVIDENCE_DIR, severity="warning", hint=hint)
+        for gap in record.recorder.gaps
+        for start, hint in told.items()
+        if gap.startswith(start)
+    ]
 
 
 def _chosen(found: list[FoundRun], names: tuple[str, ...]) -> list[FoundRun]:

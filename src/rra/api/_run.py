@@ -273,8 +273,24 @@ def _exported(artifact: Artifact, asked: Asked, file: Path, how: _How) -> RunSet
         problems=(
             *artifact.warnings,
             *left_out(artifact.document, _ids(plan), matrix=asked.matrix),
+            *_needing_copy(artifact, plan),
         ),
     )
+
+
+def _needing_copy(artifact: Artifact, plan: Plan) -> list[Problem]:
+    """Warn of launchers that need a copy of the code, which an exported file does not make."""
+    from rra.launch.exports.export import without_code_dir
+
+    return [
+        artifact.document.problem(
+            ("launchers", name, "entry"),
+            f"{name} uses RRA_CODE_DIR, which is not set where the file is started",
+            hint='let it fall back to the code itself: "${RRA_CODE_DIR:-DIRECTORY}"',
+            severity="warning",
+        )
+        for name in without_code_dir(artifact, plan)
+    ]
 
 
 def _one_task(directory: Path, name: str, progress: Progress) -> RunSetResult:

@@ -12,7 +12,7 @@ CLAUSE = "launcher/what-is-left-out-is-said"
 
 _LAUNCHER = {
     "matrix": (
-        "only the run with its defaults is made, not every combination",
+        "runs are made with the defaults only, not with every combination",
         "make the others with rra run --matrix",
     ),
 }

@@ -102,13 +102,16 @@ def key_values(option: str, given: tuple[str, ...], form: str = "KEY=VALUE") -> 
     """Read what an option of the form ``KEY=VALUE`` was given, split at the first ``=``.
 
     Raises:
-        click.UsageError: One has no ``=``.
+        click.UsageError: One has no ``=``, or a key is given twice.
     """
-    pairs = {}
+    pairs: dict[str, str] = {}
     for item in given:
         key, found, value = item.partition("=")
         if not found:
             raise click.UsageError(f"{option} {item}: give {form}")
+        if key in pairs:
+            message = f"{option} {item}: {key} is given twice, as {pairs[key]!r} before"
+            raise click.UsageError(message)
         pairs[key] = value
     return pairs
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from rra._base import clock
 from rra.environment.cutoff import cutoff_timestamp
@@ -87,7 +88,7 @@ def overtaken(
     found: list[Overtaken] = []
     for package in old:
         other = newest.get(package.name)
-        if other is None or not other.uploaded:
+        if other is None or not other.uploaded or _only_before_release(other, package):
             continue
         asked = bounds.get(package.name, ())
         meant = any(not bound.specifier.contains(other.version) for bound in asked)
@@ -95,6 +96,11 @@ def overtaken(
             why = _why(package, requirements, target) if len(found) < _ASKED_WHY else ""
             found.append(_found(package, other, why))
     return found
+
+
+def _only_before_release(newer: ResolvedPackage, locked: ResolvedPackage) -> bool:
+    """Tell whether all that is newer are pre-releases, which no resolver takes unasked."""
+    return Version(newer.version).is_prerelease and not Version(locked.version).is_prerelease
 
 
 def _found(package: ResolvedPackage, newest: ResolvedPackage, why: str) -> Overtaken:

@@ -44,6 +44,11 @@ GAPS = (
     "the run was imported: nothing of it was seen, neither what it read nor how it was made",
     "core, launcher and lock are those of the artifact when it was imported, not of the run",
 )
+LINKS = "links are not imported: "
+NO_TIME = "when it ran is not known"
+"""Starts of notes on what a record lacks, of which whoever imports the run is told."""
+
+_SHOWN = 5
 _ENDED_WELL = {"FINISHED", "3", "finished"}
 _NONCE = "imported"
 
@@ -171,7 +176,11 @@ def import_run(
     staged = store.root / f"{STAGING_PREFIX}{secrets.token_hex(6)}"
     with storage_errors(store.root):
         try:
-            _copy(run, staged / OUTPUTS)
+            links = _copy(run, staged / OUTPUTS)
+            if links:
+                more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+                note = f"{LINKS}{', '.join(links[:_SHOWN])}{more}"
+                run = dataclasses.replace(run, notes=(*run.notes, note))
             for place in (staged, staged / OUTPUTS):
                 _print(place / STDOUT, run.printed)
                 _print(place / STDERR, run.errors)
@@ -237,15 +246,20 @@ def _given(artifact: Artifact, launcher: str, run: FoundRun) -> dict[str, Any]:
     return values
 
 
-def _copy(run: FoundRun, outputs: Path) -> None:
+def _copy(run: FoundRun, outputs: Path) -> list[str]:
+    """Copy the files of a run; return its links, which may lead anywhere and are left out."""
+    links: list[str] = []
     (outputs / run.place).mkdir(parents=True)
     if run.files is None:
-        return
+        return links
     for path in walk_files(run.files):
         source, target = run.files / path, outputs / run.place / path
         if source.is_file() and not source.is_symlink():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
+        elif source.is_symlink():
+            links.append(printable(path))
+    return sorted(links)
 
 
 def _print(path: Path, source: Path | None) -> None:

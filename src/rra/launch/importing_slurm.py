@@ -9,7 +9,7 @@ from pathlib import Path
 from rra._base.files import walk_files
 from rra._base.termination import Termination
 from rra.errors import Problem, UsageError
-from rra.launch.importing import FoundRun
+from rra.launch.importing import NO_TIME, FoundRun
 from rra.launch.request import DEFAULT_INSTANCE
 from rra.launch.slurm_jobs import ENDS, SlurmJob, ask_slurm, read_jobs
 
@@ -18,6 +18,9 @@ CLUSTER = Path("slurm")
 
 _LARGEST = 64 << 20
 _LIVE = "has not ended"
+_GOES_ON = frozenset(
+    {"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUED", "STOPPED"}
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,7 +77,9 @@ def find_jobs(
             f"job {job.id} is not imported: {_why_not(job.state)}",
             str(source),
             severity="warning",
-            hint="import it when it has ended",
+            hint="import it when it has ended"
+            if job.state in _GOES_ON
+            else f"states that say how a job ended: {', '.join(ENDS)}",
         )
         for job in chosen
         if job.state not in ENDS
@@ -104,8 +109,7 @@ def _called(job: SlurmJob) -> set[str]:
 
 
 def _why_not(state: str) -> str:
-    known = {"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUED", "STOPPED"}
-    if state in known:
+    if state in _GOES_ON:
         return f"it {_LIVE} ({state})"
     return f"its state {state or 'is not told'} is none that says how it ended"
 
@@ -187,7 +191,7 @@ def _unknown(job: SlurmJob) -> list[str]:
     notes = []
     moments = [moment for moment in (job.started, job.ended) if moment is not None]
     if not moments:
-        notes.append("when it ran is not known")
+        notes.append(NO_TIME)
     elif any(moment.tzinfo is None for moment in moments):
         notes.append("its times are those of the cluster's clock, whose zone is not known")
     if job.cpu is None:

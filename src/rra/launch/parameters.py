@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,10 @@ Scalar = str | int | float | bool
 
 LARGEST_INTEGER = 2**53 - 1
 """Beyond it integers have no canonical JSON (RFC 8785, I-JSON)."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""How text writes a number; Python would also take blanks, underscores and digits of any script."""
 
 _TRUE, _FALSE = {"true", "yes", "1"}, {"false", "no", "0"}
 
@@ -127,6 +132,8 @@ def _boolean(value: Any) -> bool:
 
 
 def _integer(value: Any) -> int:
+    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+        raise ValueError(value)
     if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
         raise ValueError(value)
     if abs(int(value)) > LARGEST_INTEGER:
@@ -139,6 +146,8 @@ def _number(value: Any) -> int | float:
         raise ValueError(value)  # noqa: TRY004 - caught above with the others
     if isinstance(value, int | float):
         return value
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        raise ValueError(value)
     number = float(value)
     if number != number or number in {float("inf"), float("-inf")}:  # noqa: PLR0124 - NaN
         raise ValueError(value)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import datetime as dt
+import itertools
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -18,6 +21,8 @@ from rra.launch.keys import differences
 from rra.launch.tasks import Plan, Task
 
 _SHOWN = 3
+_COMPARED = 5
+"""Most earlier runs that what is due is compared with, to name what changed."""
 
 State = Literal["current", "kept", "due"]
 
@@ -96,7 +101,7 @@ class Standings:
             why = f"{_listed(changed)} changed" if changed else "its outputs were changed"
             return Standing("due", why, same)
         if newest is not None:
-            return Standing("due", self._why_stale(newest, task), newest)
+            return Standing("due", self._why_due(entries, task), newest)
         why = "no run of it succeeded" if entries else "it has not run yet"
         return Standing("due", why)
 
@@ -165,8 +170,42 @@ class Standings:
                     break
         return changed
 
-    def _why_stale(self, stored: StoredRecord, task: Task) -> str:
-        """Name what changed since the newest run that succeeded."""
+    def _why_due(self, entries: Iterable[_Entry], task: Task) -> str:
+        """Name what changed since the run that succeeded and is nearest to what is asked for.
+
+        That is the newest, unless an earlier one lacks less: what was changed, run and changed
+        back is as it was then.
+        """
+        read = (self._read(entry) for entry in entries if entry.ok)
+        compared = [one for one in itertools.islice(read, _COMPARED) if one is not None]
+        found = [(self._why_stale(one, task), one) for one in compared]
+        reasons, nearest = min(found, key=lambda one: len(one[0]))
+        if reasons:
+            return "; ".join(reasons)
+        why = "its code, data, environment or definition changed"
+        if any(need.task for need in task.needs):
+            why = "what it needs, its code, data or definition changed"
+        written = self._written_since(nearest)
+        return f"{why}; written since: {_listed(written)}" if written else why
+
+    def _written_since(self, stored: StoredRecord) -> list[str]:
+        """Return the files that decide what a run does and were written or made after it began.
+
+        A file that the run read and that is as it was does not count.
+        """
+        record, root = stored.record, self._artifact.root
+        began = dt.datetime.fromisoformat(record.started).timestamp()
+        same = {one.path for one in record.inputs if self._now(one.path) == one.sha256}
+        found = []
+        for element in ("code", "launchers", "data", "environment"):
+            for path in self._artifact.element_files(element):
+                with contextlib.suppress(OSError):
+                    if (root / path).lstat().st_ctime > began and printable(path) not in same:
+                        found.append(printable(path))
+        return found
+
+    def _why_stale(self, stored: StoredRecord, task: Task) -> list[str]:
+        """Name what changed since a run that succeeded, as far as its record tells."""
         record, reasons = stored.record, []
         launcher = self._artifact.manifest.launchers[task.launcher]
         entry = self._artifact.path(launcher.entry)
@@ -192,9 +231,7 @@ class Standings:
         ]
         if changed:
             reasons.append(f"{_listed(changed)} changed")
-        if not reasons and any(need.task for need in task.needs):
-            reasons.append("what it needs, its code, data or definition changed")
-        return "; ".join(reasons) or "its code, data, environment or definition changed"
+        return reasons
 
     def _now(self, path: str) -> str | None:
         place = self._artifact.root / path

@@ -97,7 +97,7 @@ def test_too_few_runs_are_said_and_no_failure(root: Path) -> None:
     few = "made of 1 of the 3 runs that it is read from"
     assert values(done)[:2] == [("one", "11", ""), ("mean", "11", few)]
     assert [str(p.message) for p in done.problems] == [
-        "matrix of main: only the run with its defaults is made, not every combination"
+        "matrix of main: runs are made with the defaults only, not with every combination"
     ]
 
 

@@ -121,7 +121,7 @@ def test_what_a_run_leaves_out_is_said() -> None:
         ("/environments/e/accelerator", "warning"),
         ("/environments/e/rootfs", "warning"),
     ]
-    assert "only the run with its defaults is made" in found[0].message
+    assert "with the defaults only" in found[0].message
 
 
 def test_what_is_carried_out_is_not_warned_about() -> None:

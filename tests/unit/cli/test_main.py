@@ -124,6 +124,11 @@ def test_control_characters_of_a_file_name_cannot_steer_the_terminal() -> None:
         (["diff", "--json"], "diff", "Missing argument"),
         (["claims", "suggest", "--json", "--nope"], "claims-suggest", "No such option"),
         (["run", "--set", "x", "--json"], "run", "--set x: give NAME=VALUE"),
+        (
+            ["run", "--set", "n=1", "--set", "n=2", "--json"],
+            "run",
+            "--set n=2: n is given twice, as '1' before",
+        ),
     ],
 )
 def test_a_wrong_call_is_said_to_a_machine_too(words: list[str], verb: str, said: str) -> None:

@@ -51,6 +51,13 @@ def test_what_the_author_asked_for_and_what_is_the_newest_is_none(
     assert lock(root, artifact, asked) == ()
 
 
+def test_a_pre_release_overtakes_nothing(
+    slid: ToyIndex, root: Path, artifact: Callable[..., Artifact]
+) -> None:
+    slid.add_wheel("steady", "2.0rc1", "2019-01-01")
+    assert lock(root, artifact, "steady") == ()
+
+
 def test_what_another_package_keeps_back_is_named(
     slid: ToyIndex, root: Path, artifact: Callable[..., Artifact]
 ) -> None:

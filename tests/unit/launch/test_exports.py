@@ -214,6 +214,24 @@ def test_a_file_may_not_become_part_of_the_artifact(root: Path, tmp_path: Path) 
         api.run(in_place, export=in_place / "runs.mk")
 
 
+def test_folders_are_made_below_outputs_alone(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no folder .*/new"):
+        export(root, str(tmp_path / "new" / "runs.mk"))
+    assert not (tmp_path / "new").exists()
+    export(root, "outputs/new/runs.mk")
+
+
+def test_a_launcher_that_needs_its_copy_of_the_code_is_warned_of(tmp_path: Path) -> None:
+    files = {
+        "launchers/bare.sh": 'cd "$RRA_CODE_DIR"\n',
+        "launchers/own.sh": 'cd "${RRA_CODE_DIR:-code}"\n',
+    }
+    made = write_artifact(tmp_path / "a", files, launchers={"bare": {}, "own": {}}).root
+    done = api.run(made, export=made / "runs.mk")
+    said = [one.message for one in done.problems if "RRA_CODE_DIR" in one.message]
+    assert said == ["bare uses RRA_CODE_DIR, which is not set where the file is started"]
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [("dry_run", True), ("force", True), ("resume", True), ("jobs", 2), ("backend", "slurm")],

@@ -19,6 +19,7 @@ from rra.launch.execute import TaskResult
 from rra.launch.schedule import TaskEnd
 from rra.launch.standing import Standings
 from rra.launch.tasks import Share, Task
+from tests.support.needs import needs
 from tests.support.runs import host_environment, request, write_artifact
 
 LAUNCHERS: dict[str, dict[str, Any]] = {
@@ -164,6 +165,38 @@ def test_b28_stale_evidence_is_named(tmp_path: Path) -> None:
     (made.root / "code/a.txt").write_text("2\n")
     changed = load_artifact(made.root)
     assert standing(changed, "main", parameters={"w": "5"}) == ("due", "code/a.txt changed")
+
+
+@needs("strace")
+def test_b28_files_that_no_run_read_are_named_where_they_make_it_due(tmp_path: Path) -> None:
+    files = {
+        "launchers/main.sh": 'cat "$RRA_CODE_DIR/pi.txt" > "$RRA_OUTPUT_DIR/x"\n',
+        "pi.txt": "3\n",
+        "README.md": "text\n",
+    }
+    made = write_artifact(
+        tmp_path, files, launchers={"main": {"outputs": ["x"]}}, code={"root": "."}
+    )
+
+    def run_now() -> None:
+        now = load_artifact(made.root)
+        run_launcher(request(now, key=make_plan(now, Asked()).tasks[0].key))
+
+    def reason() -> str:
+        return standing(load_artifact(made.root), "main")[1]
+
+    run_now()
+    for text in ("4\n", "3\n"):
+        (made.root / "pi.txt").write_text(text)
+        if text == "4\n":
+            assert reason() == "pi.txt changed"
+            run_now()
+    assert reason().startswith("up to date")
+    (made.root / "README.md").write_text("more\n")
+    (made.root / "junk.dat").write_text("new\n")
+    assert "pi.txt" not in reason()
+    why = "its code, data, environment or definition changed"
+    assert reason() == f"{why}; written since: README.md, junk.dat"
 
 
 def test_outputs_that_were_changed_are_put_back_from_the_evidence(

@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     "--export",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Only write a file that runs the plan without rra: Makefile or *.mk, Snakefile or *.smk, "
-    "or *.sbatch, which submits to Slurm.",
+    help="Only write a file that runs the plan without rra, such as outputs/runs.mk: Makefile or "
+    "*.mk, Snakefile or *.smk, or *.sbatch, which submits to Slurm.",
 )
 @click.option("--task", nargs=2, hidden=True, help="Folder of a plan, and one task of it.")
 @json_option

@@ -33,6 +33,7 @@ _START = {
     _SNAKEMAKE: "snakemake -s {file} --cores 2",
     _SBATCH: "bash {file}",
 }
+_SETS_IT = re.compile(rb"RRA_CODE_DIR(=|:?[-+=?])")
 _HEAD = """\
 {mark} Start it in the folder of the artifact, where rra.yaml is:
 #   {start}
@@ -76,6 +77,7 @@ def export_plan(artifact: Artifact, plan: Plan, path: Path) -> Export:
     """
     kind = _kind(path)
     _refuse_place(artifact, path)
+    _refuse_missing_folder(artifact, path)
     steps = steps_of(artifact, plan)
     start = _START[kind].format(file=_shown(artifact, path))
     text = _WRITERS[kind](Exported(_head(artifact, start, steps), functions(steps), steps))
@@ -107,6 +109,29 @@ def _refuse_place(artifact: Artifact, path: Path) -> None:
     message = f"--export {path}: there it would be a part of the artifact, and change what it is"
     hint = f"write it below {layout.OUTPUTS_DIR}/: --export {layout.OUTPUTS_DIR}/{path.name}"
     raise UsageError(message, hint=hint)
+
+
+def _refuse_missing_folder(artifact: Artifact, path: Path) -> None:
+    """Refuse to make folders: a name that is misspelt would make them anywhere."""
+    folder = path.resolve().parent
+    outputs = (artifact.root / layout.OUTPUTS_DIR).resolve()
+    if not folder.is_dir() and not folder.is_relative_to(outputs):
+        message = f"--export {path}: there is no folder {folder}"
+        raise UsageError(message, hint=f"make it, or write to {layout.OUTPUTS_DIR}/{path.name}")
+
+
+def without_code_dir(artifact: Artifact, plan: Plan) -> list[str]:
+    """Return the launchers of a plan that need ``RRA_CODE_DIR``, which an exported file lacks.
+
+    One that sets it, or asks whether it is set, makes its own copy.
+    """
+    found = []
+    for name in dict.fromkeys(task.launcher for task in plan):
+        entry = artifact.path(artifact.manifest.launchers[name].entry)
+        text = entry.read_bytes() if entry.is_file() else b""
+        if b"RRA_CODE_DIR" in text and not _SETS_IT.search(text):
+            found.append(name)
+    return found
 
 
 def _refuse_other(path: Path) -> None:
