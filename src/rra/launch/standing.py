@@ -14,7 +14,17 @@ from typing import Literal
 from rra._base.files import STAGING_PREFIX
 from rra.artifact import Artifact, layout
 from rra.errors import CorruptError
-from rra.evidence import RECORD, EvidenceStore, StoredRecord, printable
+from rra.evidence import (
+    EVENTS,
+    OUTPUTS,
+    RECORD,
+    STDERR,
+    STDOUT,
+    EvidenceStore,
+    StoredRecord,
+    check_events,
+    printable,
+)
 from rra.launch.inputs import digest_and_size
 from rra.launch.inventory import regular_files
 from rra.launch.keys import differences
@@ -88,18 +98,18 @@ class Standings:
             if stored is None or not self._same(stored, task):
                 continue
             same = same or stored
-            if self._changed_inputs(stored, task):
+            if self._changed_inputs(stored, task) or _damaged(stored):
                 continue
             if not _lacks(stored, self._outputs_root / task.id):
                 return Standing("current", "up to date", stored)
-            if kept is None and not _lacks(stored, stored.outputs):
-                kept = stored
+            kept = kept or stored
         if kept is not None:
             return Standing("kept", "up to date; its outputs are put back", kept)
         if same is not None:
             changed = self._changed_inputs(same, task)
-            why = f"{_listed(changed)} changed" if changed else "its outputs were changed"
-            return Standing("due", why, same)
+            place = f"{layout.EVIDENCE_DIR}/{task.launcher}/{same.directory.name}"
+            harm = f"its evidence was changed: {place}/{_damaged(same)}"
+            return Standing("due", f"{_listed(changed)} changed" if changed else harm, same)
         if newest is not None:
             return Standing("due", self._why_due(entries, task), newest)
         why = "no run of it succeeded" if entries else "it has not run yet"
@@ -269,6 +279,28 @@ def _look(path: Path) -> _Entry | None:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _damaged(stored: StoredRecord) -> str:
+    """Return the first file of a record that is not as the run left it; empty if all are.
+
+    It is what `verify_record` checks, but a large file that was not touched is not read again.
+    """
+    folder, record = stored.directory, stored.record
+    if not stored.digest.removeprefix("sha256:").startswith(folder.name):
+        return RECORD
+    for name, stream in ((STDOUT, record.stdout), (STDERR, record.stderr)):
+        path = folder / name
+        if not path.is_file() or digest_and_size(path)[0] != stream.sha256:
+            return name
+    if check_events(folder / EVENTS, record.events, source=EVENTS):
+        return EVENTS
+    there = {printable(path): folder / OUTPUTS / path for path, _ in regular_files(stored.outputs)}
+    listed = {one.path: one.sha256 for one in record.outputs}
+    for name in sorted(there.keys() | listed.keys()):
+        if name not in there or digest_and_size(there[name])[0] != listed.get(name):
+            return f"{OUTPUTS}/{name}"
+    return ""
 
 
 def _lacks(stored: StoredRecord, folder: Path) -> bool:

@@ -212,7 +212,8 @@ def test_outputs_that_were_changed_are_put_back_from_the_evidence(
     (stored,) = EvidenceStore(made.root / "evidence").records()
     (stored.outputs / "x").write_text("forged too\n")
     place.write_text("forged\n")
-    assert standing(made, "other") == ("due", "its outputs were changed")
+    why = f"its evidence was changed: evidence/other/{stored.directory.name}/outputs/x"
+    assert standing(made, "other") == ("due", why)
 
 
 def test_a_record_of_an_earlier_version_stands_while_nothing_changes(tmp_path: Path) -> None:
@@ -355,3 +356,28 @@ def test_a_plan_of_which_nothing_can_be_tried_is_an_error(tmp_path: Path) -> Non
     campaign = Campaign(artifact=made, plan=plan, directory=tmp_path, progress=lambda line: None)
     with pytest.raises(LaunchError, match="Windows line ends"):
         carry_out(campaign, LocalBackend())
+
+
+def test_a_damaged_record_stands_for_nothing(tmp_path: Path) -> None:
+    made = artifact(tmp_path)
+    record(made, "other")
+    (stored,) = EvidenceStore(made.root / "evidence").records("other")
+    folder = stored.directory
+    for name in ("stdout.txt", "stderr.txt", "events.jsonl", "outputs/x"):
+        before = (folder / name).read_bytes()
+        damaged = ("due", f"its evidence was changed: evidence/other/{folder.name}/{name}")
+        (folder / name).unlink()  # it may be a second name of an output
+        (folder / name).write_bytes(before + b"\n")
+        assert standing(made, "other") == damaged
+        (folder / name).unlink()
+        assert standing(made, "other") == damaged
+        (folder / name).write_bytes(before)
+        assert standing(made, "other") == ("current", "up to date")
+    text = (folder / "record.json").read_text()
+    (folder / "record.json").write_text(text.replace('"exit_code":0', '"exit_code":1'))
+    assert standing(made, "other")[0] == "due"
+    (folder / "record.json").write_text(text)
+    (folder / "outputs/more").write_text("")
+    assert standing(made, "other")[1].endswith(f"{folder.name}/outputs/more")
+    record(made, "other")
+    assert standing(made, "other") == ("current", "up to date")
