@@ -255,7 +255,7 @@ def test_fills_the_disk(tmp_path: Path) -> None:
         (stored,) = EvidenceStore(artifact.root / "evidence").records()
         assert verify_record(stored) == []
         assert (result.record.termination, result.record.exit_code) == ("disk", 1)
-        assert "left no room on the disk" in result.message
+        assert "there was no room left on the disk of" in result.message
         assert content(artifact.root) == before
         assert list(artifact.root.rglob(f"{STAGING_PREFIX}*")) == []
 

@@ -10,6 +10,7 @@ from rra._base.deep import shortened
 from rra._base.process import Supervised
 from rra._base.progress import size_text
 from rra._base.termination import Termination
+from rra.errors import StorageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT
 from rra.launch import collect
 from rra.launch.cells import told
@@ -93,7 +94,7 @@ def message_of(facts: RunFacts, launcher: Launcher) -> str:
         "signal": f"{name} was ended by {_signal_name(done.returncode)} after {seconds}",
         "timeout": f"{name} had not ended at its limit of time, and was ended after {seconds}",
         "memory": f"{name} was ended for want of memory after {seconds}{_memory_limit(facts)}",
-        "disk": f"{name} left no room on the disk, or more outputs than its limits allow",
+        "disk": _why_disk(facts, launcher) if facts.termination == "disk" else "",
         "network-denied": f"{name} ended with exit status {done.returncode} after {seconds}; it "
         f"tried to reach {', '.join(held_back(facts.seen, facts.level)[:3])}, and declares no "
         "network",
@@ -118,6 +119,31 @@ def message_of(facts: RunFacts, launcher: Launcher) -> str:
     if facts.termination != "ok" or facts.missing:
         lines += _last_lines(facts.space.record)
     return "\n".join(lines)
+
+
+def refuse_without_room(place: Path, name: str) -> None:
+    """Refuse to start a launcher where a run would be ended at once for what others left.
+
+    Raises:
+        StorageError: The disk is nearly full.
+    """
+    if little_room(place):
+        message = f"{name} was not started: no space left on the disk of {place.parent}"
+        raise StorageError(message, hint="free some space on that disk and run it again")
+
+
+def _why_disk(facts: RunFacts, launcher: Launcher) -> str:
+    """Tell outputs beyond a limit from a disk that is full, which may be the work of others."""
+    name, outputs = facts.request.launcher, facts.space.record / OUTPUTS
+    if any("more than the limit" in one.why for one in facts.left_out) or collect.too_large(
+        launcher, outputs
+    ):
+        return f"{name} left more outputs than its limits allow"
+    left = size_text(collect.used_bytes(outputs))
+    return (
+        f"there was no room left on the disk of {facts.request.outputs_root}; "
+        f"what {name} itself left has {left}"
+    )
 
 
 def _memory_limit(facts: RunFacts) -> str:

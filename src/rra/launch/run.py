@@ -20,7 +20,7 @@ from rra.errors import UsageError
 from rra.evidence import OUTPUTS, STDERR, STDOUT, printable
 from rra.launch import collect
 from rra.launch.cells import failed_cells
-from rra.launch.ending import little_room, message_of, termination_of
+from rra.launch.ending import little_room, message_of, refuse_without_room, termination_of
 from rra.launch.inputs import inputs_before
 from rra.launch.inventory import TreeChanges, TreeSnapshot
 from rra.launch.journal import Journal
@@ -83,6 +83,7 @@ def run_launcher(request: RunRequest) -> RunResult:
         needs = {name: name for name in launcher.needs} if request.needs is None else request.needs
         provide_outputs(request.outputs_root, needs, space.outputs, request.launcher)
         argv = provide_runner(argv, space)
+        refuse_without_room(space.root, request.launcher)
         journal = Journal(space, kept=request.evidence is not None)
         with confined(sandbox, limits_of(launcher)) as box:
             start = _Start(argv, core, secrets)

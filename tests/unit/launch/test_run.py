@@ -11,7 +11,7 @@ from rra._base import canonical
 from rra._base.files import sha256_bytes
 from rra._base.yaml import parse_yaml
 from rra.bundle import core_digest
-from rra.errors import LaunchError, UsageError
+from rra.errors import LaunchError, StorageError, UsageError
 from rra.evidence import EvidenceStore, read_events, verify_record
 from rra.launch import RunResult, run_launcher
 from rra.sandbox import best_sandbox
@@ -444,3 +444,21 @@ def test_an_input_has_the_digest_from_before_the_run_that_changed_it(tmp_path: P
         "changed during the run, data/gone.csv: its digest is from before",
         "changed during the run, data/in.csv: its digest is from before",
     ]
+
+
+def test_no_launcher_is_started_or_blamed_where_others_filled_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rra.launch.ending.little_room", lambda place: True)
+    with pytest.raises(StorageError, match="main was not started: no space left") as caught:
+        run(tmp_path / "a", {"launchers/main.sh": SCRIPT})
+    assert caught.value.exit_code == 3
+    assert not (tmp_path / "a" / "evidence").exists()
+    assert not list((tmp_path / "a" / "outputs").glob(".rra-staging-*"))
+
+
+def test_outputs_beyond_a_limit_are_not_called_a_full_disk(tmp_path: Path) -> None:
+    launchers = {"main": {"outputs": [{"name": "metrics.json", "max_bytes": 4}]}}
+    result = run(tmp_path / "a", {"launchers/main.sh": SCRIPT}, launchers=launchers)
+    assert result.record.termination == "disk"
+    assert result.message.splitlines()[0] == "main left more outputs than its limits allow"
