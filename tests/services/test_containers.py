@@ -6,9 +6,12 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,6 +158,35 @@ def test_a_launcher_that_does_not_end_leaves_no_container(tmp_path: Path) -> Non
     assert "its limit of time, and was ended" in run.message
     left = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
     assert left.stdout == ""
+
+
+def test_a_container_whose_rra_was_killed_is_ended_by_the_next_call(tmp_path: Path) -> None:
+    root = artifact(tmp_path / "cut", "echo begun\nsleep 1000\n")
+    started = subprocess.Popen([sys.executable, "-m", "rra", "run"], cwd=root)
+    try:
+        said = "outputs/.rra-staging-*/record/stdout.txt"
+        while not any(file.read_bytes() for file in root.glob(said)) and started.poll() is None:
+            time.sleep(0.05)
+    finally:
+        started.kill()
+        started.wait()
+    assert containers() != ""
+    (run,) = api.evidence_list(root).runs
+    assert (run.record.launcher.id, run.record.termination) == ("main", "infrastructure")
+    (ended,) = (event for event in events(root / run.place) if event["kind"] == "ended")
+    assert ended["left_behind"] >= 1
+    assert containers() == ""
+
+
+def containers() -> str:
+    """Return the containers that podman has, running or not."""
+    done = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    """Return the events beside a record."""
+    return [json.loads(line) for line in (folder / EVENTS).read_text().splitlines()]
 
 
 @pytest.mark.parametrize(("script", "word"), [("exit 7\n", "exit"), ("kill -9 $$\n", "signal")])

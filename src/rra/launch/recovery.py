@@ -48,6 +48,7 @@ from rra.launch.records import (
 from rra.launch.trace import Observation
 from rra.launch.workspace import Workspace, abandoned
 from rra.model import ExecutionRecord, Launcher
+from rra.sandbox import end_container
 
 UNKNOWN_STATUS = -255
 """Exit status in the record of a run whose own nobody saw."""
@@ -177,7 +178,9 @@ def _cut_off(
     """Write the record of a run whose end nobody wrote down, and keep what it left."""
     last = _last_sign(space, journal)
     own = space.outputs / journal.place
-    left_behind = proctree.end_marked(f"RRA_OUTPUT_DIR={own}")
+    in_container = journal.known["sandbox"]["level"] == "container"
+    left_behind = int(in_container and end_container(Path(str(journal.begun.get("private", "")))))
+    left_behind += proctree.end_marked(f"RRA_OUTPUT_DIR={own}")
     launcher = Launcher.model_validate_json(json.dumps(journal.begun["launcher"]))
     hidden = bool(journal.begun["secret"]) and not journal.kept
     left_out = _take_over(space, own, launcher, hidden=hidden)

@@ -153,7 +153,7 @@ def _execute(
         request, space, settings, sandbox, seeing, argv=start.argv, core=start.core
     )
     facts = {"recorder": recorder.level, "secret": bool(start.secrets)}
-    journal.begun(request, known, temporary=str(temporary), **facts)
+    journal.begun(request, known, temporary=str(temporary), private=str(space.temporary), **facts)
     wrapped = recorder.wrap(sandbox.wrap(start.argv, seeing))
     if request.on_place is not None:
         request.on_place(Growing(own, space.record))

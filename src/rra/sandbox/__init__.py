@@ -6,7 +6,7 @@ from rra.sandbox.apptainer import Apptainer, ApptainerSandbox, find_apptainer, t
 from rra.sandbox.cgroups import memory_of_machine, try_groups
 from rra.sandbox.choice import NAMES, best_sandbox, find_builder, image_sandbox, probe
 from rra.sandbox.confined import ConfinedSandbox, confined
-from rra.sandbox.container import ContainerSandbox
+from rra.sandbox.container import ContainerSandbox, end_container
 from rra.sandbox.devices import Gpu, gpus, selection, shown
 from rra.sandbox.engine import Engine, find_engine, try_engine
 from rra.sandbox.limits import Limits
@@ -27,6 +27,7 @@ __all__ = [
     "View",
     "best_sandbox",
     "confined",
+    "end_container",
     "find_apptainer",
     "find_builder",
     "find_engine",

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rra._base import proctree
 from rra.errors import UnavailableError
-from rra.sandbox.engine import Engine
+from rra.sandbox.engine import Engine, find_engine
 from rra.sandbox.limits import Limits, Resource
 from rra.sandbox.protocol import Level, Usage, View
 
@@ -107,7 +107,7 @@ class ContainerSandbox:
         )
         return [
             *("/usr/bin/env", "-i", *self._engine.settings()),
-            *(str(self._engine.program), "run", "--rm", "--name", _container(view)),
+            *(str(self._engine.program), "run", "--rm", "--name", container_name(view.temporary)),
             *self._limits(view),
             *self._most(view.limits),
             *(f"--device={device}" for device in view.accelerators()),
@@ -152,15 +152,14 @@ class ContainerSandbox:
 
     def ask_to_end(self, view: View, pid: int, seconds: float) -> None:
         """Ask every process inside to end; the engine's client ends when the first one does."""
-        end = ["exec", _container(view), "/bin/sh", "-c", "kill -TERM -1"]
+        end = ["exec", container_name(view.temporary), "/bin/sh", "-c", "kill -TERM -1"]
         with contextlib.suppress(UnavailableError):
             self._engine.run(end, timeout=seconds)
         proctree.wait_gone(pid, seconds)
 
     def finish(self, view: View) -> Usage | None:
         """End what the container may still run, and return what the launcher used, if it says."""
-        at_once = ["--time", "0"] if self._engine.name == "podman" else []
-        command = ["rm", "--force", *at_once, _container(view)]
+        command = ["rm", "--force", *self._engine.at_once, container_name(view.temporary)]
         self._engine.run(command, timeout=_END_SECONDS)
         text = read_plain(view.temporary / _USAGE)
         times = [int(m) * 60 + float(s) for m, s in _MINUTES.findall(text)]
@@ -174,15 +173,33 @@ class ContainerSandbox:
         )
 
 
+def end_container(temporary: Path) -> bool:
+    """End the container of a run whose recorder was ended; tell whether it was there.
+
+    Args:
+        temporary: The run's folder for temporary files, from which the container has its name.
+    """
+    try:
+        engine = find_engine()
+    except UnavailableError:
+        return False
+    name = container_name(temporary)
+    looking = ["container", "inspect", "--format", "{{.Id}}", name]
+    if not engine.run(looking, timeout=_END_SECONDS).ok:
+        return False
+    engine.run(["rm", "--force", *engine.at_once, name], timeout=_END_SECONDS)
+    return True
+
+
 def count_of(text: str, name: str) -> int | None:
     """Return the number behind a name, given as an expression, at the start of a line."""
     found = re.search(rf"^{name} (\d{{1,18}})$", text, re.MULTILINE)
     return int(found[1]) if found else None
 
 
-def _container(view: View) -> str:
+def container_name(temporary: Path) -> str:
     """Return the name of a run's container: its folder for temporary files is its own."""
-    return f"rra-{hashlib.sha256(os.fsencode(view.temporary)).hexdigest()[:20]}"
+    return f"rra-{hashlib.sha256(os.fsencode(temporary)).hexdigest()[:20]}"
 
 
 def read_plain(path: Path) -> str:

@@ -39,6 +39,11 @@ class Engine:
         """Run one command of the engine to its end."""
         return process.run([self.program, *arguments], timeout=timeout)
 
+    @property
+    def at_once(self) -> list[str]:
+        """Options that remove a container without waiting for it to end by itself."""
+        return ["--time", "0"] if self.name == "podman" else []
+
     def image(self, name: str) -> str | None:
         """Return the id of an image that the engine has, or None: ``sha256:`` and 64 digits."""
         done = self.run(["image", "inspect", "--format", "{{.Id}}", name], timeout=_TRIAL_SECONDS)
