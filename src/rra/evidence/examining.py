@@ -86,7 +86,7 @@ def _foreign(folder: Path) -> Iterator[Problem]:
     """Name what somebody put beside a record; the format allows it, and it is no evidence."""
     place = f"evidence/{printable(folder.parent.name)}/{printable(folder.name)}"
     for path in sorted(folder.iterdir()):
-        if path.name not in _OWN:
+        if path.name not in _OWN and not path.name.startswith(STAGING_PREFIX):
             hint = "it is no evidence of anything: put it elsewhere, or remove it"
             yield Problem("no run left it", f"{place}/{printable(path.name)}", hint=hint)
 

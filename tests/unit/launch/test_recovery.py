@@ -350,7 +350,8 @@ def test_a_launcher_is_not_started_where_nothing_can_be_written_down(
 def test_the_record_of_a_cut_off_run_leaves_out_what_lies_too_deep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deep = "for i in $(seq 600); do mkdir dddddddddd && cd dddddddddd; done\n"
+    name = "d" * 100  # 60 of them are longer than the system takes as one path
+    deep = f"for i in $(seq 60); do mkdir {name} && cd {name}; done\n"
     script = f'cd "$RRA_OUTPUT_DIR"\necho 1 > metrics.json\n{deep}'
     artifact = write_artifact(tmp_path / "a", {"launchers/main.sh": script})
     cut_off(monkeypatch, artifact, "_gathered")
